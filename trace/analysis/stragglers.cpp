@@ -201,7 +201,8 @@ class Investigation {
       if (!as_unit || unit->members.front() != place) continue;
       Straggler late = describe(unit->members, recurrence, unit);
       // One step in which a kernel took long is no unit that is slower.
-      if (steps_.numbers < 3 || 2 * late.steps >= steps_.numbers) named.push_back(std::move(late));
+      if (steps_.numbers < 3 || 2 * late.steps >= steps_.numbers || unit->in_some_pieces)
+        named.push_back(std::move(late));
     }
     if (replay_.rotating_load && !waits_.collectives.empty()) named.push_back(rotating_load());
     settle(report);
@@ -218,11 +219,13 @@ class Investigation {
     report.finding = StragglerFinding::named;
     if (bubble_ > 0.0) report.taking_turns = lost(bubble_);
     if (named.empty()) std::tie(report.finding, report.abstention) = no_straggler_reason();
-    if (!named.empty() && is_unit(named.front()) && steps_.numbers >= 3)
-      report.recurrence =
-          named.front().level != LateUnit::rotating && 5 * named.front().steps >= 3 * steps_.numbers
-              ? Recurrence::one_rank
-              : Recurrence::rotating;
+    if (!named.empty() && is_unit(named.front()) && steps_.numbers >= 3) {
+      const Straggler& first = named.front();
+      const SlowUnit* unit = unit_of[numbers_.place_of(first.rank).value().index];
+      const bool recurs = 5 * first.steps >= 3 * steps_.numbers || (unit && unit->in_some_pieces);
+      report.recurrence = first.level != LateUnit::rotating && recurs ? Recurrence::one_rank
+                                                                      : Recurrence::rotating;
+    }
     return report;
   }
 
@@ -345,7 +348,8 @@ class Investigation {
     std::optional<std::string> stage;
     if (unit != nullptr) {
       straggler.level = unit->level;
-      std::tie(sum, straggler.steps) = excess_of(*unit);
+      double longer = 0.0;
+      std::tie(sum, straggler.steps, longer) = excess_of(*unit);
       if (unit->level == LateUnit::stage)
         stage =
             fmt::format("{} computes {:.2f} times as long as the others, on all of its {} replicas",
@@ -353,7 +357,7 @@ class Investigation {
                         1.0 + unit->excess,
                         members.size());
       straggler.sentence = fmt::format("computes {:.2f} times as long as {}, in",
-                                       1.0 + unit->excess,
+                                       1.0 + (unit->in_some_pieces ? longer : unit->excess),
                                        stage ? "the other stages" : "its peers");
     } else {
       straggler.steps = recurrence.by_rank[members.front().index];
@@ -403,11 +407,13 @@ class Investigation {
     return text;
   }
 
-  /// What the unit computes longer than its peers, with kernels of its first rank, and the steps in
-  /// which it is at least half as much as on average.
-  std::pair<Excess, std::int32_t> excess_of(const SlowUnit& unit) const {
+  /// What the unit computes longer than its peers, with kernels of its first rank, the steps in
+  /// which it is at least half as much as on average, and how much it is in these, of the usual.
+  std::tuple<Excess, std::int32_t, double> excess_of(const SlowUnit& unit) const {
     Excess sum;
     std::int32_t steps = 0;
+    double late_longer = 0.0;
+    double late_usual = 0.0;
     for (const auto& [number, compute] : compute_) {
       double longer = 0.0;
       double usual = 0.0;
@@ -415,7 +421,11 @@ class Investigation {
         longer += compute[unit.members[i].index] - compute[unit.compared[i].index];
         usual += compute[unit.compared[i].index];
       }
-      steps += longer > 0.5 * unit.excess * usual ? 1 : 0;
+      if (longer > 0.5 * unit.excess * usual) {
+        ++steps;
+        late_longer += longer;
+        late_usual += usual;
+      }
       add_bounded(sum.part(Part::compute), rounded_ns(longer));
     }
     const bool with_inputs = all_have_inputs(job_);
@@ -426,7 +436,7 @@ class Investigation {
                     place == unit.members.front(),
                     with_inputs,
                     sum.kernels);
-    return {std::move(sum), steps};
+    return {std::move(sum), steps, late_usual > 0.0 ? late_longer / late_usual : 0.0};
   }
 
   Straggler rotating_load() const {

@@ -95,6 +95,26 @@ TEST_CASE("A slow GPU of a pipeline is named, with what the step saves without i
   CHECK(straggler.steps >= 4);
 }
 
+TEST_CASE("A GPU that is slow now and then is named, with what the steps save without it") {
+  const int every = GENERATE(2, 3, 4);
+  JobPlan plan = plan_of(1, 8, Fault::slow_gpu, 0.6, 3);
+  plan.steps = 22;
+  plan.every = every;
+  plan.seed = static_cast<std::uint64_t>(every);
+  const Outcome outcome = outcome_of(plan);
+  require_named(outcome, LateUnit::rank, "rank 3", 5.0);
+  const Straggler& straggler = outcome.result.stragglers.stragglers[0];
+  CHECK(outcome.result.stragglers.recurrence == Recurrence::one_rank);
+  // Of a late step, for the steps that count may hold fewer of them.
+  const int late = (plan.steps + every - 1) / every;
+  const int counted = outcome.result.step_choice.steps - outcome.result.step_choice.excluded;
+  CHECK(std::abs(straggler.steps - counted / every) <= 1);
+  CHECK_THAT(outcome.predicted * counted / straggler.steps,
+             Catch::Matchers::WithinAbs(outcome.truth * plan.steps / late, 2.5));
+  // How much longer in those steps, not on average over all.
+  CHECK(straggler.sentence.find("computes 1.6") != std::string::npos);
+}
+
 TEST_CASE("A slow pipeline stage is named as a stage") {
   const Outcome outcome =
       outcome_of(plan_of(4, 2, Fault::slow_stage, 0.5, 2), testing::Repair::evened);

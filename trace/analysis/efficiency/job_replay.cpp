@@ -23,6 +23,8 @@ double sum_of_squares(const std::vector<double>& values, std::size_t block) {
   return squares;
 }
 
+}  // namespace
+
 /// Compute of a run, cut into pieces by how often each operation occurs, such as micro-batches: the
 /// i-th piece has the i-th of equal numbers of its occurrences on a rank. Only of the longest
 /// operations, at most eight: together 80 % of all, if they suffice.
@@ -67,6 +69,23 @@ class Pieces {
     });
   }
 
+  /// Of all operations of a piece, in ns.
+  double time(std::size_t rank, std::size_t piece) const {
+    const auto first = times[rank].begin() + static_cast<std::ptrdiff_t>(piece * operations.size());
+    return std::accumulate(first, first + static_cast<std::ptrdiff_t>(operations.size()), 0.0);
+  }
+
+  /// As `times` of the median of `ranks`; of one alone its mean piece.
+  std::vector<double> usual(const std::vector<Place>& ranks) const {
+    std::vector<double> all(count * operations.size());
+    std::vector<double> at(ranks.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      std::ranges::transform(ranks, at.begin(), [&](Place one) { return times[one.index][i]; });
+      all[i] = ranks.size() > 1 ? *median(at) : means[ranks[0].index][i % operations.size()];
+    }
+    return all;
+  }
+
   /// Calls visit(run, rank, node, operation, how-manieth) for compute of these operations.
   template <class Visit>
   void visit(Visit visit) {
@@ -96,6 +115,69 @@ class Pieces {
   std::vector<std::size_t> first_;                // piece, by run
   std::vector<std::size_t> of_run_;               // pieces
 };
+
+namespace {
+/// Of `count` draws, each of which hits with probability `p`, at least `least` do (the binomial's
+/// upper tail, in logarithms).
+double chance_of(std::size_t least, std::size_t count, double p) {
+  const auto n = static_cast<double>(count);
+  double tail = 0.0;
+  for (auto k = static_cast<double>(least); k <= n; ++k) {
+    const double one = std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
+                                k * std::log(p) + (n - k) * std::log1p(-p));
+    tail += one;
+    if (k > n * p && one < 1e-6 * tail) break;
+  }
+  return tail;
+}
+
+struct LatePieces {
+  bool gather = false;  // more of the group's late pieces are this rank's than chance gives it
+  bool vary = false;    // how much longer its pieces take changes from one to the next
+};
+
+/// Of the ranks of a group, against the `usual` pieces of the same time. A piece is late that takes
+/// longer by 3 % and more and by six times the spread of all of the group's: the median distance,
+/// 1 / 1.4826 of a normal's standard deviation. Late pieces gather on a rank when chance would put
+/// so many of them on any one rank in fewer than one of a thousand groups.
+std::vector<LatePieces> late_pieces(const Pieces& pieces,
+                                    const std::vector<Place>& ranks,
+                                    const std::vector<double>& usual) {
+  constexpr double least_excess = 0.03;
+  constexpr double least_variation = 0.02;
+  constexpr double rare = 1e-3;
+  constexpr std::size_t fewest = 3;
+  std::vector<LatePieces> found(ranks.size());
+  const std::size_t kinds = pieces.operations.size();
+  if (ranks.size() < 2 || pieces.count < fewest) return found;
+  std::vector<std::vector<double>> beyond(ranks.size());  // by rank, then piece, as a fraction
+  std::vector<double> distances;
+  for (std::size_t piece = 0; piece < pieces.count; ++piece) {
+    double all = 0.0;
+    for (std::size_t kind = 0; kind < kinds; ++kind) all += usual[piece * kinds + kind];
+    for (std::size_t i = 0; i < ranks.size() && all > 0.0; ++i) {
+      beyond[i].push_back(pieces.time(ranks[i].index, piece) / all - 1.0);
+      distances.push_back(std::abs(beyond[i].back()));
+    }
+  }
+  const double spread = 1.4826 * median(distances).value_or(0.0);
+  const double late = std::max(least_excess, 6.0 * spread);
+  std::vector<std::size_t> counts;
+  for (const std::vector<double>& one : beyond)
+    counts.push_back(
+        static_cast<std::size_t>(std::ranges::count_if(one, [&](double x) { return x > late; })));
+  const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  const auto n = static_cast<double>(ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    found[i].gather = counts[i] >= fewest && n * chance_of(counts[i], all, 1.0 / n) < rare;
+    const auto count = static_cast<double>(beyond[i].size());
+    const double mean = std::accumulate(beyond[i].begin(), beyond[i].end(), 0.0) / count;
+    double squares = 0.0;
+    for (const double one : beyond[i]) squares += (one - mean) * (one - mean);
+    found[i].vary = std::sqrt(squares / count) > std::max(least_variation, 3.0 * spread);
+  }
+  return found;
+}
 }  // namespace
 
 JobReplay::JobReplay(const Job& of_job,
@@ -196,14 +278,12 @@ void JobReplay::find_stages() {
   }
 }
 
-/// By what a rank's pieces take beyond its peers' pieces of the same time, or, where it has no
-/// peers, beyond its mean piece; each operation in proportion to its means.
-void JobReplay::measure_pieces() {
-  const auto ranks = static_cast<std::uint32_t>(useful.size());
+/// Numbers compute by its name, on all ranks; the times in ns of all of each, and by rank.
+std::vector<double> JobReplay::number_operations() {
   std::map<std::string_view, std::uint32_t> numbers;
-  std::vector<double> sums;  // by operation
-  totals_.resize(ranks);
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+  std::vector<double> sums;
+  totals_.resize(useful.size());
+  for (std::uint32_t rank = 0; rank < totals_.size(); ++rank) {
     const Recording& recording = job.recordings[rank];
     auto number = remembered(recording.names, [&](std::string_view name) {
       return numbers.emplace(name, static_cast<std::uint32_t>(numbers.size())).first->second;
@@ -218,64 +298,83 @@ void JobReplay::measure_pieces() {
         totals_[rank] += static_cast<double>(node.end - node.start);
       }
   }
-  Pieces pieces(runs, windows, std::move(sums));
+  return sums;
+}
+
+/// By what a rank's pieces take beyond those of the median of its peers at the same time, or, where
+/// it has no peers, beyond its mean piece; each operation in proportion to its means.
+void JobReplay::measure_pieces() {
+  Pieces pieces(runs, windows, number_operations());
   const std::size_t kinds = pieces.operations.size();
-  const auto n = static_cast<double>(pieces.count);
-  double variance = 0.0;                         // of whole pieces
-  double independent = 0.0;                      // the same if operations varied each for itself
-  double alike = 0.0;                            // the same if all varied alike
-  std::vector<std::vector<double>> group_means;  // of a piece, by group and operation
-  std::vector<std::vector<double>> group_times;  // of the mean rank, by group and piece
+  struct Variance {
+    double whole = 0.0;        // of whole pieces
+    double independent = 0.0;  // the same if operations varied each for itself
+    double alike = 0.0;        // the same if all varied alike
+  };
+  std::vector<Variance> variances(totals_.size());
+  standard_error_.assign(totals_.size(), 1.0);
+  often_late_.resize(totals_.size());
+  as_peers_.resize(totals_.size());
   for (const PeerGroup& group : groups_) {
-    const auto size = static_cast<double>(group.ranks.size());
-    std::vector<double>& means = group_means.emplace_back(kinds);
-    std::vector<double>& times = group_times.emplace_back(pieces.count * kinds);
-    for (const Place one : group.ranks)
-      for (std::size_t kind = 0; kind < kinds; ++kind)
-        means[kind] += pieces.means[one.index][kind] / size;
-    for (const Place one : group.ranks)
-      for (std::size_t i = 0; i < times.size(); ++i)
-        times[i] += size > 1.0 ? pieces.times[one.index][i] / size : means[i % kinds];
-  }
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    const auto peers = static_cast<double>(groups_[group_of_[rank]].ranks.size());
-    const std::vector<double>& means = group_means[group_of_[rank]];
-    const std::vector<double>& usual = group_times[group_of_[rank]];
-    std::vector<double> beyond(pieces.count);
-    std::vector<double> squares(kinds);
-    for (std::size_t i = 0; i < pieces.times[rank].size(); ++i) {
-      const std::size_t kind = i % kinds;
-      const double pace = means[kind] > 0.0 ? pieces.means[rank][kind] / means[kind] : 0.0;
-      const double residual = pieces.times[rank][i] - pace * usual[i];
-      squares[kind] += residual * residual;
-      beyond[i / kinds] += residual;
+    const auto peers = static_cast<double>(group.ranks.size());
+    const std::vector<double> usual = pieces.usual(group.ranks);
+    std::vector<double> means(kinds);
+    for (std::size_t i = 0; i < usual.size(); ++i)
+      means[i % kinds] += usual[i] / static_cast<double>(pieces.count);
+    for (const Place place : group.ranks) {
+      const std::size_t rank = place.index;
+      std::vector<double> beyond(pieces.count);
+      std::vector<double> squares(kinds);
+      for (std::size_t i = 0; i < usual.size(); ++i) {
+        const std::size_t kind = i % kinds;
+        const double pace = means[kind] > 0.0 ? pieces.means[rank][kind] / means[kind] : 0.0;
+        const double residual = pieces.times[rank][i] - pace * usual[i];
+        squares[kind] += residual * residual;
+        beyond[i / kinds] += residual;
+      }
+      double roots = 0.0;
+      for (const double one : squares) {
+        variances[rank].independent += one;
+        roots += std::sqrt(one);
+      }
+      variances[rank].alike = roots * roots;
+      variances[rank].whole = sum_of_squares(beyond, 1);
+      // Pieces that follow each other may be of one micro-batch.
+      double most = 0.0;
+      for (std::size_t block = 1; block == 1 || 8 * block <= pieces.count; block *= 2)
+        most = std::max(most, sum_of_squares(beyond, block));
+      if (pieces.count > 1 && totals_[rank] > 0.0)
+        standard_error_[rank] =
+            std::sqrt(most) / totals_[rank] * peers / std::max(1.0, peers - 1.0);
     }
-    double roots = 0.0;
-    for (const double one : squares) {
-      independent += one;
-      roots += std::sqrt(one);
+    const std::vector<LatePieces> late = late_pieces(pieces, group.ranks, usual);
+    for (std::size_t i = 0; i < late.size(); ++i) {
+      often_late_[group.ranks[i].index] = late[i].gather;
+      as_peers_[group.ranks[i].index] = late[i].vary;
     }
-    alike += roots * roots;
-    variance += sum_of_squares(beyond, 1);
-    // Pieces that follow each other may be of one micro-batch.
-    double most = 0.0;
-    for (std::size_t block = 1; block == 1 || 8 * block <= pieces.count; block *= 2)
-      most = std::max(most, sum_of_squares(beyond, block));
-    standard_error_.push_back(pieces.count > 1 && totals_[rank] > 0.0
-                                  ? std::sqrt(most) / totals_[rank] * peers /
-                                        std::max(1.0, peers - 1.0)
-                                  : 1.0);
   }
   find_units();
   constexpr double least_correlation = 0.5;
   constexpr double least_deviation = 0.02;
-  const double all = std::accumulate(totals_.begin(), totals_.end(), 0.0);
+  Variance sum;  // of those that are not slow
+  double all = 0.0;
+  double count = 0.0;
+  for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
+    as_peers_[rank] = as_peers_[rank] && slow_[rank];
+    if (slow_[rank]) continue;
+    sum.whole += variances[rank].whole;
+    sum.independent += variances[rank].independent;
+    sum.alike += variances[rank].alike;
+    all += totals_[rank];
+    count += static_cast<double>(pieces.count);
+  }
   rotating_load = pieces.count > 1 && kinds > 1 &&
-                  variance - independent > least_correlation * (alike - independent) &&
-                  std::sqrt(variance * n * ranks) > least_deviation * all;
+                  sum.whole - sum.independent > least_correlation * (sum.alike - sum.independent) &&
+                  std::sqrt(sum.whole * count) > least_deviation * all;
   typical_ = totals_;
-  if (!rotating_load) return;
-  std::vector<std::vector<double>> fair_means;  // of those that are not slow, as group_means
+  if (!rotating_load) return set_as_peers(pieces);
+  as_peers_.assign(totals_.size(), false);
+  std::vector<std::vector<double>> fair_means;  // of a piece, of those that are not slow
   for (const PeerGroup& group : groups_) {
     std::vector<double>& means = fair_means.emplace_back(kinds);
     for (const Place one : group.ranks)
@@ -291,6 +390,40 @@ void JobReplay::measure_pieces() {
     node.typical = static_cast<float>(mean / own);
     typical_[rank] += static_cast<double>(node.end - node.start) * (mean / own - 1.0);
   });
+}
+
+/// Of slow ranks whose pieces vary: each piece, with what lies between its operations, as the mean
+/// piece of the peers that are not slow, at the same time.
+void JobReplay::set_as_peers(Pieces& pieces) {
+  const std::size_t kinds = pieces.operations.size();
+  std::vector<std::vector<float>> paces(totals_.size());  // by rank and piece
+  for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
+    const std::vector<Place>& peers = groups_[group_of_[rank]].without_slow;
+    as_peers_[rank] = as_peers_[rank] && !peers.empty();
+    for (std::size_t piece = 0; piece < pieces.count && as_peers_[rank]; ++piece) {
+      double usual = 0.0;
+      for (const Place peer : peers)
+        usual += pieces.time(peer.index, piece) / static_cast<double>(peers.size());
+      const double own = pieces.time(rank, piece);
+      paces[rank].push_back(own > 0.0 ? static_cast<float>(usual / own) : 1.0F);
+    }
+  }
+  pieces.visit([&](auto run, auto rank, auto& node, auto kind, auto nth) {
+    if (as_peers_[rank])
+      node.typical = paces[rank][pieces.place(run, rank, kind, nth) / kinds];
+  });
+  for (ReplayGraph& run : runs)
+    for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
+      float pace = 1.0F;
+      const RankSpan span = as_peers_[rank] ? run.ranks[rank] : RankSpan{};
+      for (NodeIndex i = span.first; i < span.last; ++i) {
+        DeviceNode& node = run.devices[i];
+        if (std::ranges::count(pieces.operations, node.operation) > 0)
+          pace = node.typical;
+        else
+          node.typical = pace;
+      }
+    }
 }
 
 std::vector<Place> JobReplay::peers_of(Place member, const SlowUnit& unit) const {
@@ -363,7 +496,12 @@ void JobReplay::compare(SlowUnit& unit) const {
     least = std::min(least, excess);
     error_of_unit += standard_error_[member.index] / count;
   }
-  if (least < 0.5 * unit.excess || unit.excess < certain * error_of_unit ||
+  const auto flagged = [&](const std::vector<bool>& flags) {
+    return std::ranges::all_of(unit.members, [&](Place one) { return flags[one.index]; });
+  };
+  const bool gathers = flagged(often_late_);
+  unit.in_some_pieces = gathers && flagged(as_peers_);
+  if (least < 0.5 * unit.excess || (unit.excess < certain * error_of_unit && !gathers) ||
       unit.excess < (unit.level == LateUnit::stage ? 0.05 : 0.03))
     unit.excess = 0.0;
 }
@@ -454,6 +592,8 @@ Change JobReplay::without(const std::vector<Straggler>& stragglers) const {
       const double own = totals_[member.index];
       if (computes && mean->second > 0.0 && own > 0.0) {
         change.compute[member.index] *= mean->second / own;
+        change.as_peers.resize(totals_.size());
+        change.as_peers[member.index] = as_peers_[member.index];
       } else if (stages > 1 && one.cause == LateCause::host) {
         change.host.resize(totals_.size(), 1.0);
         change.host[member.index] = host_pace(member, one);

@@ -12,7 +12,10 @@ struct SlowUnit {
   std::vector<Place> members;   // ascending
   std::vector<Place> compared;  // by member: of its peers the median one
   double excess = 0.0;          // mean, beyond those, of what they take
+  bool in_some_pieces = false;  // late pieces of work gather on them, others of theirs are not late
 };
+
+class Pieces;
 
 /// Refers to what it is made of. What-ifs leave launches, gaps that nothing recorded explains and
 /// transfers as they were. The ideal job of Lin et al., "Understanding Stragglers in Large Model
@@ -38,7 +41,8 @@ class JobReplay {
   /// rank exceeds its peers by at least half as much as their mean does, then single ranks. Peers
   /// are the other ranks of the same stage, of a stage the ranks of all others; those that are slow
   /// themselves are left out. A mean excess counts from 3 % (5 % for a stage, whose cut is never
-  /// even) and from five standard errors of the pieces of work on.
+  /// even) and from five standard errors of the pieces of work on, or where the pieces that take
+  /// longer gather on these ranks: a GPU that is throttled now and then.
   std::vector<SlowUnit> slow_units;
   /// The length of pieces of work (a micro-batch) changes from one to the next and from replica to
   /// replica, by 2 % and more and over all operations alike: the inputs' lengths do that, the
@@ -73,6 +77,8 @@ class JobReplay {
   std::string build_graphs(std::size_t least_ranks);
   void find_stages();
   void measure_pieces();
+  std::vector<double> number_operations();
+  void set_as_peers(Pieces& pieces);
   void find_units();
   /// The ranks that `member` of `unit` compares with: those of its peer group that are not slow,
   /// of a stage those of all other stages, without the unit's own.
@@ -97,6 +103,8 @@ class JobReplay {
   std::vector<double> totals_;          // ns of compute by rank
   std::vector<double> typical_;         // the same with typical pieces
   std::vector<double> standard_error_;  // of a rank's excess
+  std::vector<bool> often_late_;        // by rank: late pieces of its group gather on it
+  std::vector<bool> as_peers_;          // by rank: slow, and DeviceNode::typical is as its peers
   std::vector<bool> slow_;              // by rank: of a unit
 };
 }  // namespace scaleworth::trace

@@ -192,9 +192,11 @@ class Replay {
 
   std::int64_t work(const DeviceNode& node) const {
     double pace = change_.pace(node);
-    const bool computes = node.kind == DeviceNode::Kind::compute;
-    if (computes && change_.typical_pieces) pace *= node.typical;
-    if (computes && !change_.compute.empty()) pace *= change_.compute[node.rank];
+    if (node.kind == DeviceNode::Kind::compute) {
+      const bool as_peers = node.rank < change_.as_peers.size() && change_.as_peers[node.rank];
+      if (change_.typical_pieces || as_peers) pace *= node.typical;
+      if (!change_.compute.empty() && !as_peers) pace *= change_.compute[node.rank];
+    }
     return paced(node.end - node.start, pace);
   }
 

@@ -55,7 +55,7 @@ struct DeviceNode {
   std::uint32_t event = 0;       // in the recording's device_events
   std::uint32_t rank = 0;
   std::uint32_t operation = 0;  // of compute: equal for kernels of one name, on all ranks
-  float typical = 1.0F;         // of compute: its piece of the work's mean over its own length
+  float typical = 1.0F;         // of compute: what its piece of the work takes usually, of its own
   CollectiveKind collective = CollectiveKind::unknown;
   Kind kind = Kind::compute;
   std::uint16_t work = 0;  // what a machine is asked for: index of Change::paces
@@ -146,6 +146,8 @@ struct Change {
   std::vector<bool> on_time{};
   /// By rank: what its compute takes, of the recorded time. Empty: as recorded.
   std::vector<double> compute{};
+  /// By rank: its compute takes DeviceNode::typical, not `compute`, of the recorded time. Empty: none.
+  std::vector<bool> as_peers{};
   /// By rank: what its host takes from call to call, of the recorded time. Empty: as recorded.
   std::vector<double> host{};
   /// By DeviceNode::work: what it takes of the recorded time, of communication its transfer. Empty:
