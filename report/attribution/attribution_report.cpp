@@ -264,10 +264,10 @@ std::vector<Limit> recording_limits(const AttributionView& view) {
     return one.losses.contains("truncated_bytes") ? fmt::format("{}", one.rank.index) : "";
   });
   if (!cut.empty())
-    limits.push_back({"a file ends early",
-                      fmt::format("The recording of rank {} ends early: copy it again, or let its "
-                                  "writer finish.",
-                                  cut)});
+    limits.push_back(
+        {"a file ends early",
+         fmt::format("A file ends early (rank {}): copy it again, or let its writer finish.",
+                     cut)});
   if (std::cmp_less(job.recordings.size(), ranks)) {
     const std::string of = fmt::format(
         "{} of {}{} ranks", job.recordings.size(), job.job_size.stated ? "" : "at least ", ranks);

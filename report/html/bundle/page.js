@@ -53,6 +53,8 @@ for (const section of sections) {
 addEventListener('resize', reachable);
 document.addEventListener('toggle', reachable, true);
 openAll(false);
+// Without a picture above, the first section is what there is to see.
+if (!main && sections.length > 0) sections[0].open = true;
 show(location.hash.slice(1));
 
 nav.addEventListener('click', (event) => {
