@@ -11,6 +11,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -149,6 +150,13 @@ Pilot measure_pilot(RankGroup& group) {
   return pilot;
 }
 
+/// Of a job on several nodes.
+std::optional<int> nodes_of_first(const RankGroup& group, int ranks) {
+  const std::vector<int> node = group.links().node;
+  if (std::ranges::count(node, 0) == std::ssize(node)) return std::nullopt;
+  return static_cast<int>(std::set<int>(node.begin(), node.begin() + ranks).size());
+}
+
 constexpr int least_operations = 2;
 
 int clamp_count(double count, int low, int high) {
@@ -270,7 +278,8 @@ class CollectiveSweep {
                           "start_ns",
                           "end_ns"},
                          timing_rows(work, measured));
-      recorder_.add(collective_point(work, std::move(measured)));
+      recorder_.add(
+          collective_point(work, std::move(measured), nodes_of_first(group_, work.ranks)));
     });
   }
 
@@ -284,12 +293,15 @@ class CollectiveSweep {
 };
 }  // namespace
 
-Point collective_point(const CollectiveWork& work, CollectiveMeasured measured) {
+Point collective_point(const CollectiveWork& work,
+                       CollectiveMeasured measured,
+                       std::optional<int> nodes) {
   Point point;
-  point.setting = {{Parameter::collective, work.collective},
-                   {Parameter::mode, work.mode},
-                   {Parameter::ranks, work.ranks},
-                   {Parameter::message_bytes, whole_bytes(measured.message)}};
+  if (nodes) point.setting.set(Parameter::nodes, *nodes);
+  point.setting.set({{Parameter::collective, work.collective},
+                     {Parameter::mode, work.mode},
+                     {Parameter::ranks, work.ranks},
+                     {Parameter::message_bytes, whole_bytes(measured.message)}});
   point.samples = {{Metric::time_s, std::move(measured.time_s)}};
   point.stop_reason = std::move(measured.stop_reason);
   point.warnings = std::move(measured.warnings);
@@ -313,6 +325,17 @@ void measure_collectives(RankGroup& group,
                          Recorder& recorder) {
   if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 ranks");
   CollectiveSweep(group, setting, options, recorder).run();
+}
+
+void look_again(RankGroup& group, const PlanInputs&, const RankOptions&, Recorder& recorder) {
+  for (const CollectiveMode mode : {CollectiveMode::isolated, CollectiveMode::back_to_back}) {
+    const CollectiveWork work{Collective::all_reduce, mode, Bytes(8.0), group.size()};
+    Point point = collective_point(work,
+                                   group.time_collective(work, target_of(second_look_pace)),
+                                   nodes_of_first(group, group.size()));
+    point.setting.set(Parameter::run, std::int64_t{0});
+    group.on_rank_0([&] { recorder.add(std::move(point)); });
+  }
 }
 
 std::string CollectiveBatch::text() const {

@@ -81,8 +81,11 @@ std::vector<Bytes> fitting_messages(Collective collective,
 /// For in_random_order: ranks must agree on the order.
 inline constexpr std::uint64_t collective_order_seed = 20241;
 
-/// Parameters collective, mode, ranks and message_bytes, series time_s.
-Point collective_point(const CollectiveWork& work, CollectiveMeasured measured);
+/// Parameters collective, mode, ranks and message_bytes, series time_s; `nodes` of a job on
+/// several.
+Point collective_point(const CollectiveWork& work,
+                       CollectiveMeasured measured,
+                       std::optional<int> nodes = {});
 
 RankProbe::Estimate estimate_collectives;
 /// Of the sweep that `options` ask for. On several nodes, whose links only a pilot shows, the time
@@ -92,6 +95,8 @@ Seconds estimate_collectives(const PlanInputs& setting, const RankOptions& optio
 /// Adds one point per setting (parameters collective, mode, ranks, message_bytes; series time_s)
 /// and each rank's start and end as rows of collectives.csv. Throws NothingToMeasure for one rank.
 RankProbe::Measure measure_collectives;
+/// Of the all-reduce of 8 B among all.
+RankProbe::Measure look_again;
 
 // Decides, on one rank for all, how many repetitions of a collective come next and when it is
 // enough.

@@ -102,7 +102,12 @@ struct Probe {
   std::string_view question;  // what a person learns from it
   Estimate* estimate;
   Measure* measure;
+  /// Its main figures once more, 30 ms each, when all else is done: a machine that changed
+  /// meanwhile shows. Null for none.
+  Measure* look_again = nullptr;
 };
+
+inline constexpr Pace second_look_pace{Seconds(0.03), fewest_samples};
 
 using NodeProbe = Probe<PlanInputs, Machine&, const PlanInputs&, Recorder&>;
 /// Of a group of ranks; called on every rank, the recorder keeps only what rank 0 adds.

@@ -123,6 +123,14 @@ void measure_compute(Machine& machine, const PlanInputs& setting, Recorder& reco
   measure_plan(machine, plan, compute_pace(setting.suite), recorder, &Machine::time_fma);
 }
 
+/// Those of all workers.
+void look_at_compute_again(Machine& machine, const PlanInputs& setting, Recorder& recorder) {
+  std::vector<FmaWork> plan = compute_plan(setting, machine.isas());
+  std::erase_if(plan, [&](const FmaWork& work) { return work.workers != setting.workers; });
+  const Setting again{{Parameter::run, std::int64_t{0}}};
+  measure_plan(machine, plan, second_look_pace, recorder, &Machine::time_fma, again);
+}
+
 Seconds estimate_compute(const PlanInputs& setting) {
   const std::vector<std::string> isas(setting.isa_count);
   return static_cast<double>(compute_plan(setting, isas).size()) *
@@ -194,6 +202,18 @@ void measure_memory(Machine& machine, const PlanInputs& setting, Recorder& recor
   machine.release_memory();
 }
 
+/// The largest sets, of all workers.
+void look_at_memory_again(Machine& machine, const PlanInputs& setting, Recorder& recorder) {
+  std::vector<MemoryWork> plan = memory_plan(setting);
+  const Bytes largest = working_sets(setting, setting.workers).back();
+  std::erase_if(plan, [&](const MemoryWork& work) {
+    return work.workers != setting.workers || work.working_set != largest;
+  });
+  const Setting again{{Parameter::run, std::int64_t{0}}};
+  measure_plan(machine, plan, second_look_pace, recorder, &Machine::time_memory, again);
+  machine.release_memory();
+}
+
 Seconds estimate_memory(const PlanInputs& setting) {
   Seconds total{};
   for (const int workers : worker_counts(setting)) {
@@ -215,11 +235,13 @@ std::span<const NodeProbe> node_probes() {
       NodeProbe{probe_name::roofline_compute,
                 "How many FLOP/s can the cores retire, per instruction set and precision?",
                 &estimate_compute,
-                &measure_compute},
+                &measure_compute,
+                &look_at_compute_again},
       NodeProbe{probe_name::roofline_memory,
                 "How fast do data stream from each level of cache and from memory?",
                 &estimate_memory,
-                &measure_memory},
+                &measure_memory,
+                &look_at_memory_again},
       NodeProbe{probe_name::roofline_latency,
                 "How long does one dependent load take at each level?",
                 &estimate_latency,

@@ -188,7 +188,8 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
       decide_section(analysis.scaling, analysis.assumptions, options.audience)};
   if (analysis.roofline) sections.push_back(roofline_section(*analysis.roofline));
   sections.push_back(gpu_section(analysis));
-  sections.push_back(collectives_section(analysis.collectives, analysis.algorithms));
+  sections.push_back(
+      collectives_section(analysis.collectives, analysis.algorithms, analysis.levels));
   sections.push_back(machine_section(run));
   sections.push_back(warnings_section(run, analysis, findings));
   sections.push_back(unmeasured_section(run));
@@ -237,7 +238,7 @@ Document summarise(const Run& run, const model::Analysis& analysis, const Render
                     gpu_summary(analysis),
                     capability_summary(run, analysis),
                     summary_of(collectives_section({}, analysis.algorithms)),
-                    summary_of(collectives_section(analysis.collectives, {}))});
+                    summary_of(collectives_section(analysis.collectives, {}, analysis.levels))});
   for (Section& part : document.sections) std::ranges::for_each(part.tables, symmetric_intervals);
   const std::string directory = options.input.empty() ? "RUN" : shell_words({options.input});
   document.next.insert(

@@ -90,6 +90,7 @@ Table fits(const Collectives& collectives) {
       {parameter("collective", "collective"), &CollectiveResult::collective},
       {parameter("mode", "mode"), &CollectiveResult::mode},
       {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
+      {parameter("nodes", "nodes", Unit::count).if_present(), &CollectiveResult::nodes},
       {measure("form", "form"), of_fit<CollectiveResult>(&CommunicationFit::form)}};
   std::ranges::move(line_columns<CollectiveResult, CollectiveResult>(),
                     std::back_inserter(columns));
@@ -397,6 +398,24 @@ Table points(const Results& results) {
                    &ChosenPoint::library_prediction}}));
 }
 
+std::string reach_of(const LinkLevel& level) {
+  if (level.reach == LinkLevel::Reach::all_reduce) return "all-reduce over all";
+  return level.reach == LinkLevel::Reach::within_node ? "within a node" : "between nodes";
+}
+
+Table level_table(const std::vector<LinkLevel>& levels) {
+  return make_table(
+      "link_levels",
+      "Between two ranks",
+      levels,
+      {{parameter("level", "level").in_summary("Between two ranks"), reach_of},
+       {measure("alpha", "alpha", Unit::seconds).in_summary("alpha"), &LinkLevel::alpha},
+       {measure("inverse_beta", "1/beta", Unit::bytes_per_second).in_summary("1/beta"),
+        &LinkLevel::rate}},
+      {"Both ways at once. The all-reduce of n bytes over N nodes of p ranks, in rings: "
+       "2 (p - 1) (alpha + n beta / p) within plus 2 (N - 1) (alpha + n beta / N) between."});
+}
+
 void put_point(Fields& json, const CollectivePoint& one) {
   FIELDS(json, one.message, one.time);
   json("algbw_bytes_per_s", one.algorithm_bandwidth);
@@ -424,7 +443,9 @@ void put_fit(Fields& json, const CommunicationFit& one) {
 }
 }  // namespace
 
-Section collectives_section(const Collectives& collectives, const Results& algorithms) {
+Section collectives_section(const Collectives& collectives,
+                            const Results& algorithms,
+                            const std::vector<LinkLevel>& levels) {
   Section section{"collectives", "Collectives: what communication costs", {}, {}, {}};
   if (!collectives.empty()) {
     section.tables = {
@@ -458,6 +479,7 @@ Section collectives_section(const Collectives& collectives, const Results& algor
              {measure("algbw", "algbw", Unit::bytes_per_second), algorithm_bandwidth},
              {measure("busbw", "busbw", Unit::bytes_per_second), bus_bandwidth}}))};
   }
+  if (!levels.empty()) section.tables.insert(section.tables.begin(), level_table(levels));
   for (Table (*make)(const Results&) : {&choices, &regimes, &predictions, &lines, &points}) {
     Table table = make(algorithms);
     if (!table.rows.empty()) section.tables.push_back(std::move(table));
@@ -494,7 +516,7 @@ void put_algorithms(Fields& json, const AlgorithmResult& result) {
 
 void put_collective(Fields& json, const CollectiveResult& result) {
   const bool any = result.chosen < result.fits.size();
-  FIELDS(json, result.collective, result.mode, result.ranks);
+  FIELDS(json, result.collective, result.mode, result.ranks, result.nodes);
   json("chosen_form", any ? std::optional(result.fits[result.chosen].form) : std::nullopt);
   json("large_busbw_bytes_per_s", large_bus_bandwidth(result.points));
   json.array("fits", result.fits, put_fit);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/run.h"
 
+#include "src/core/statistics/sample_statistics.h"
 #include "src/core/whole_number.h"
 
 #include <array>
@@ -92,13 +93,20 @@ const Series& series(const Point& point, Metric metric) {
 Run join_runs(Run run) {
   for (ProbeRecord& probe : run.probes) {
     std::set<Setting> of_runs;
+    std::set<Setting> seen_twice;  // in one run
     for (Point& point : probe.points) {
       if (!point.setting.contains(Parameter::run)) continue;
       const int number = count_parameter(point, Parameter::run);
       point.setting.erase(Parameter::run);
-      for (auto& [metric, samples] : point.samples) samples.runs.assign(samples.size(), number);
+      for (auto& [metric, samples] : point.samples)
+        samples.runs.assign(samples.size(), number == 0 ? second_look : number);
       of_runs.insert(point.setting);
+      if (number == 0) seen_twice.insert(point.setting);
     }
+    for (Point& point : probe.points)
+      for (auto& [metric, samples] : point.samples)
+        if (samples.runs.empty() && seen_twice.contains(point.setting))
+          samples.runs.assign(samples.size(), 0);
     probe.points = joined_points(std::move(probe.points), [&](const Point& point) {
       const bool known = std::ranges::all_of(
           point.samples, [](const auto& entry) { return !entry.second.runs.empty(); });
@@ -116,7 +124,8 @@ Run pool_runs(std::vector<Run> runs) {
       for (Point& point : probe.points) {
         for (auto& [metric, samples] : point.samples) {
           if (samples.runs.empty()) samples.runs.assign(samples.size(), 1);
-          for (int& number : samples.runs) most = std::max(most, number += last);
+          for (int& number : samples.runs)
+            most = std::max(most, number = std::max(number, 1) + last);
         }
       }
     }

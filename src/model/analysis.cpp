@@ -50,6 +50,7 @@ Analysis analyse(const Run& run, const AnalysisOptions& options) {
   analysis.gpus = analyse_gpus(run, options);
   analysis.gpus_together = compare_gpus(run, analysis.gpus);
   analysis.collectives = analyse_collectives(run);
+  analysis.levels = link_levels(run);
   analysis.algorithms = analyse_algorithms(run);
   const std::vector<ComputeCeiling> none;
   analysis.scaling = analyse_scaling(run,

@@ -28,6 +28,7 @@ struct Analysis {
   std::vector<GpuResult> gpus;  // by ordinal
   std::optional<GpusTogether> gpus_together;
   std::vector<CollectiveResult> collectives;
+  std::vector<LinkLevel> levels;            // of ranks on several nodes
   std::vector<AlgorithmResult> algorithms;  // of NCCL
   std::vector<ScalingResult> scaling;
 };

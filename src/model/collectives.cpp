@@ -166,6 +166,21 @@ AlgorithmResult analyse_group(const Setting& key, const Group& group) {
   return result;
 }
 
+/// What nodes exchanged in pairs, by bytes. A node with itself: two ranks of it.
+std::map<std::pair<int, int>, std::map<double, Series>> times_of_pairs(const Run& run) {
+  std::map<std::pair<int, int>, std::map<double, Series>> pairs;
+  const ProbeRecord* probe = find_probe(run, probe_name::comm_collectives);
+  for (const Point& point : probe ? probe->points : std::vector<Point>{}) {
+    const auto size = size_of(point);
+    const auto times = usable_times(point, Metric::time_s);
+    if (!point.setting.contains(Parameter::source_index) || !size || times.empty()) continue;
+    pairs[{static_cast<int>(integer_parameter(point, Parameter::source_index)),
+           static_cast<int>(integer_parameter(point, Parameter::target_index))}][size->second]
+        .append(times);
+  }
+  return pairs;
+}
+
 bool fitted(const AlgorithmLine& line) {
   return !line.fit.segments.empty();
 }
@@ -255,41 +270,66 @@ std::vector<SlowLink> find_slow_links(std::span<const PairTime> pairs) {
 }
 
 std::vector<SlowLink> slow_links(const Run& run) {
-  const ProbeRecord* probe = find_probe(run, probe_name::comm_collectives);
-  if (probe == nullptr) return {};
-  std::map<std::pair<int, int>, Series> times_of_pair;
-  for (const Point& point : probe->points) {
-    const auto size = size_of(point);
-    const auto times = usable_times(point, Metric::time_s);
-    if (!point.setting.contains(Parameter::source_index) || !size || times.empty()) continue;
-    if (size->second < mebibyte) continue;  // by its rate, not its latency
-    times_of_pair[{static_cast<int>(integer_parameter(point, Parameter::source_index)),
-                   static_cast<int>(integer_parameter(point, Parameter::target_index))}]
-        .append(times);
-  }
   std::vector<PairTime> pairs;
-  for (const auto& [nodes, times] : times_of_pair)
-    pairs.push_back({nodes.first, nodes.second, Seconds(*quantile(times, 0.25))});
+  for (const auto& [nodes, sizes] : times_of_pairs(run)) {
+    const Series* times = value_at(sizes, mebibyte);  // by its rate, not its latency
+    if (times && nodes.first != nodes.second)
+      pairs.push_back({nodes.first, nodes.second, Seconds(*quantile(*times, 0.25))});
+  }
   return find_slow_links(pairs);
+}
+
+std::vector<LinkLevel> link_levels(const Run& run) {
+  std::map<LinkLevel::Reach, std::pair<Series, Series>> levels;  // alpha and seconds per byte
+  for (const auto& [nodes, sizes] : times_of_pairs(run)) {
+    if (sizes.size() < 3) continue;
+    const auto large = std::prev(sizes.end());
+    const auto middle = std::prev(large);
+    auto& [alpha, beta] = levels[nodes.first == nodes.second ? LinkLevel::Reach::within_node
+                                                             : LinkLevel::Reach::between_nodes];
+    alpha.push_back(*median(sizes.begin()->second));
+    beta.push_back((*median(large->second) - *median(middle->second)) /
+                   (large->first - middle->first));
+  }
+  std::vector<LinkLevel> result;
+  LinkLevel whole{LinkLevel::Reach::all_reduce, {}, {}};
+  SecondsPerByte whole_beta;
+  for (const auto& [reach, lines] : levels) {
+    const auto beta = as<SecondsPerByte>(median_estimate(lines.second));
+    if (beta.low().value() <= 0.0 || !run.placement) return {};
+    const auto [ranks, nodes, on_gpus] = *run.placement;
+    result.push_back({reach,
+                      as<Seconds>(median_estimate(lines.first)),
+                      transform_decreasing(beta, [](SecondsPerByte of) { return 1.0 / of; })});
+    const double n = reach == LinkLevel::Reach::within_node ? ranks / nodes : nodes;
+    whole.alpha.value += 2.0 * (n - 1.0) * result.back().alpha.value;
+    whole_beta += 2.0 * (n - 1.0) / n * beta.value;
+  }
+  if (result.empty()) return {};
+  whole.rate.value = 1.0 / whole_beta;
+  result.push_back(whole);
+  return result;
 }
 
 std::vector<CollectiveResult> analyse_collectives(const Run& run) {
   std::vector<CollectiveResult> results;
   const ProbeRecord* probe = find_probe(run, probe_name::comm_collectives);
   if (probe == nullptr) return results;
-  // By collective, mode and ranks: times by message bytes.
-  std::map<std::tuple<Collective, CollectiveMode, int>, std::map<double, Series>> groups;
+  // By collective, mode, ranks and nodes: times by message bytes.
+  using Key = std::tuple<Collective, CollectiveMode, int, std::optional<std::int64_t>>;
+  std::map<Key, std::map<double, Series>> groups;
   for (const Point& point : probe->points) {
     const auto size = size_of(point);
     if (!size || point.setting.contains(Parameter::source_index)) continue;  // a pair of nodes
     auto& sizes = groups[{symbol_parameter<Collective>(point, Parameter::collective),
                           symbol_parameter<CollectiveMode>(point, Parameter::mode),
-                          size->first}];
+                          size->first,
+                          point.setting.count(Parameter::nodes)}];
     sizes[size->second].append(usable_times(point, Metric::time_s));
   }
   for (const auto& [key, sizes] : groups) {
     CollectiveResult result;
-    std::tie(result.collective, result.mode, result.ranks) = key;
+    std::tie(result.collective, result.mode, result.ranks, result.nodes) = key;
     const double factor = bus_factor(result.collective, result.ranks);
     for (const auto& [bytes, times] : sizes) {
       if (!times.empty()) result.points.push_back(point_of(bytes, times, factor));

@@ -56,6 +56,7 @@ struct CollectiveResult {
   Collective collective = Collective::all_reduce;
   CollectiveMode mode = CollectiveMode::isolated;
   int ranks = 2;
+  std::optional<std::int64_t> nodes;    // that they stand on, where a job has several
   std::vector<CollectivePoint> points;  // by size
   std::vector<CommunicationFit> fits;
   std::size_t chosen = 0;  // index into fits: least held-out error
@@ -147,6 +148,23 @@ std::vector<SlowLink> find_slow_links(std::span<const PairTime> pairs);
 /// Of the large messages that nodes of the run exchanged in pairs: the lower quartile of each pair,
 /// which other programs disturb least.
 std::vector<SlowLink> slow_links(const Run& run);
+
+/// What a message between two ranks takes, alpha + bytes / rate, where they stand on one node or on
+/// two; or an all-reduce over all nodes.
+struct LinkLevel {
+  enum class Reach : std::uint8_t { within_node, between_nodes, all_reduce } reach;
+  Estimate<Seconds> alpha;
+  Estimate<BytesPerSecond> rate;
+};
+
+/// Of the pairs that a run of several nodes exchanged messages in, each pair's median: the time of
+/// 8 B, and the rate from 256 KiB to 1 MiB, by which the start of a stream drops out; the median
+/// over pairs. With N nodes of p ranks each the all-reduce of n bytes that first reduces within the
+/// nodes (rings; Thakur, Rabenseifner, Gropp 2005), by links that a node's ranks share:
+///   t(n) = 2 (p - 1) alpha_w + 2 (p - 1) / p n / rate_w
+///        + 2 (N - 1) alpha_b + 2 (N - 1) / N n / rate_b
+/// Empty for one node.
+std::vector<LinkLevel> link_levels(const Run& run);
 
 /// One result per (collective, mode, rank count) of comm.collectives. A time is the median over
 /// repetitions of the slowest rank's, with the interval of `series_estimate`; repeated sizes are

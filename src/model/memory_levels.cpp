@@ -39,7 +39,11 @@ Estimate<double> plateau_value(std::span<const CurveSample> points) {
     for (double& value : resampled) value = resamplers[pick(random)].draw(random);
     draws.push_back(*median(resampled));
   }
-  return {*median(medians), percentile_interval(draws), samples};
+  Estimate<double> value{*median(medians), percentile_interval(draws), samples};
+  for (const CurveSample& point : points)
+    if (const auto looks = estimate_of_two_looks(point.values))
+      value.interval = hull(value.interval, looks->interval);
+  return value;
 }
 
 constexpr std::size_t between = std::numeric_limits<std::size_t>::max();
@@ -293,7 +297,7 @@ std::vector<Level> find_levels(std::span<const CurveSample> curve,
   std::vector<double> logs;
   std::vector<std::size_t> places;
   for (const CurveSample& point : curve) {
-    logs.push_back(std::log(*median(point.values)));
+    logs.push_back(std::log(*median(of_look(point.values, false))));
     places.push_back(place_of(point.working_set, caches, workers));
   }
   const std::vector<Plateau> plateaus = find_plateaus(logs, places);

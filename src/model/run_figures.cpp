@@ -57,6 +57,7 @@ void add_collectives(const Run& run, Figures& figures) {
     Setting sweep{{Parameter::collective, result.collective},
                   {Parameter::mode, result.mode},
                   {Parameter::ranks, result.ranks}};
+    if (result.nodes) sweep.set(Parameter::nodes, *result.nodes);
     add_nodes(run, result.ranks, sweep);
     figures.add_points(sweep, result.points);
     if (result.chosen < result.fits.size()) figures.add_start(sweep, result.fits[result.chosen]);
@@ -247,7 +248,7 @@ std::set<int> runs_in(const Run& run) {
   for (const ProbeRecord& probe : run.probes) {
     for (const Point& point : probe.points)
       for (const auto& [metric, series] : point.samples)
-        numbers.insert(series.runs.begin(), series.runs.end());
+        for (const int number : series.runs) numbers.insert(std::max(number, 0));
   }
   return numbers;
 }

@@ -103,3 +103,90 @@ TEST_CASE("the collective probe and its analysis recover a simulated link", "[pr
     CHECK_THAT(line.beta.value.value(), WithinRel(2.0 * others / result.ranks * 0.2e-9, 0.05));
   }
 }
+
+namespace {
+/// The node and the ranks of `before`; at the end they have become those of `after`.
+struct ChangedMachine {
+  MachineTruth before{};
+  MachineTruth after{};
+  RankTruth ranks_before{};
+  RankTruth ranks_after{};
+};
+
+Run measured_with_second_look(const ChangedMachine& changed) {
+  SimMachine machine(changed.before);
+  Run run = measured_node(machine);
+  SimMachine later(changed.after);
+  for (const probes::NodeProbe& probe : probes::node_probes()) {
+    RunRecorder recorder(run, std::string(probe.name));
+    if (probe.look_again) probe.look_again(later, setting_of(machine), recorder);
+  }
+  for (const probes::RankProbe& probe : probes::rank_probes()) {
+    if (!probe.look_again) continue;
+    RunRecorder recorder(run, std::string(probe.name));
+    SimRankGroup group(changed.ranks_before);
+    probe.measure(group, setting_of(machine), {}, recorder);
+    SimRankGroup group_later(changed.ranks_after);
+    probe.look_again(group_later, setting_of(machine), {}, recorder);
+  }
+  return join_runs(std::move(run));
+}
+
+double width(const Estimate<BytesPerSecond>& estimate) {
+  return (estimate.high() - estimate.low()) / estimate.value;
+}
+
+/// Memory bandwidth of all workers, the fastest fp64 ceiling, the all-reduce of 8 B.
+struct MainFigures {
+  Estimate<BytesPerSecond> memory;
+  Estimate<FlopPerSecond> peak;
+  Estimate<Seconds> synchronisation;
+};
+
+MainFigures main_figures(const Run& run) {
+  const auto node = model::analyse_roofline(run, caches);
+  const model::MemoryLevel* memory = model::memory_rate(node->memory_levels, 2);
+  const auto* peak = model::fastest_ceiling(node->ceilings, NumberFormat::fp64, 2);
+  REQUIRE((memory && peak));
+  MainFigures figures{memory->value, peak->ceiling(), {}};
+  for (const auto& one : model::analyse_collectives(run))
+    if (one.collective == Collective::all_reduce && one.mode == CollectiveMode::isolated &&
+        one.ranks == 4)
+      figures.synchronisation = one.points.front().time;
+  return figures;
+}
+}  // namespace
+
+TEST_CASE("a machine that changed during a run has intervals that hold both of its modes",
+          "[probes]") {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    CAPTURE(seed);
+    ChangedMachine changed;
+    changed.before.noise.seed = changed.ranks_before.noise.seed = seed;
+    changed.after.noise.seed = changed.ranks_after.noise.seed = seed + 100;
+    changed.after.levels.back().bytes_per_second *= 1.8;
+    changed.after.fp64_flops *= 1.3;
+    changed.ranks_after.protocols = {{4e-6, 0.2e-9}};
+    const MainFigures figures = main_figures(measured_with_second_look(changed));
+    // Two workers of 15 GB/s, then of 27; the value stays that of the run.
+    CHECK_THAT(figures.memory.value.value(), WithinRel(30e9, 0.03));
+    CHECK_THAT(figures.memory.high().value(), WithinRel(54e9, 0.03));
+    CHECK_THAT(figures.memory.low().value(), WithinRel(30e9, 0.03));
+    CHECK_THAT(figures.peak.low().value(), WithinRel(100e9, 0.03));
+    CHECK_THAT(figures.peak.high().value(), WithinRel(130e9, 0.03));
+    // Six hops of 2 us, then of 4 us.
+    CHECK_THAT(figures.synchronisation.value.value(), WithinRel(12e-6, 0.05));
+    CHECK_THAT(figures.synchronisation.high().value(), WithinRel(24e-6, 0.06));
+  }
+}
+
+TEST_CASE("a machine that stayed as it was has the intervals of the first look", "[probes]") {
+  int wider = 0;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
+    ChangedMachine same;
+    same.before.noise.seed = same.ranks_before.noise.seed = seed;
+    same.after.noise.seed = same.ranks_after.noise.seed = seed + 100;
+    wider += width(main_figures(measured_with_second_look(same)).memory) > 0.05 ? 1 : 0;
+  }
+  CHECK(wider == 0);
+}

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <exception>
 #include <new>
 #include <system_error>
@@ -22,22 +21,15 @@ constexpr std::chrono::hours sleeping_limit{2};
 constexpr std::chrono::minutes training_limit{15};
 
 /// "4 ranks on 2 nodes (2 per node), network chosen by MPI".
-std::string describe_placement(const MpiModule& mpi, MpiGroup world, int& node_count) {
-  const int size = mpi.size(world);
-  const int on_node = mpi.node_size(world);
-  const float share = 1.0F / static_cast<float>(on_node);
-  float nodes = 0.0F;
-  check(mpi, mpi.all_reduce_f32(world, &share, &nodes, 1));
-  const double own = on_node;
-  double most = 0.0;
-  check(mpi, mpi.all_reduce_max_f64(world, &own, &most, 1));
-  node_count = static_cast<int>(std::lround(nodes));
-  const std::string ranks = counted(size, "rank");
-  if (node_count == 1) return ranks + " on 1 node, shared memory";
+std::string describe_placement(const std::vector<int>& node, int nodes) {
+  const std::string ranks = counted(std::ssize(node), "rank");
+  if (nodes == 1) return ranks + " on 1 node, shared memory";
+  std::ptrdiff_t most = 0;
+  for (int one = 0; one < nodes; ++one) most = std::max(most, std::ranges::count(node, one));
   return fmt::format("{} on {} nodes ({}{} per node), network chosen by MPI",
                      ranks,
-                     node_count,
-                     node_count * on_node == size ? "" : "at most ",
+                     nodes,
+                     nodes * most == std::ssize(node) ? "" : "at most ",
                      most);
 }
 
@@ -94,8 +86,12 @@ MpiRankGroup::MpiRankGroup(const MpiModule& mpi, MpiRankGroupOptions options)
       rank_(mpi.rank(world_)),
       size_(mpi.size(world_)),
       watchdog_(options_.stall_limit, end_this_rank(rank_)) {
-  const auto watch = watchdog_.watch("counting the nodes");
-  placement_ = describe_placement(mpi_, world_, nodes_);
+  std::map<std::string, int> numbers;
+  for (const std::string& host : exchange(host_identity()))
+    node_.push_back(numbers.emplace(host, static_cast<int>(numbers.size())).first->second);
+  nodes_ = static_cast<int>(numbers.size());
+  placement_ = describe_placement(node_, nodes_);
+  const auto watch = watchdog_.watch("comparing memory");
   const double own = -options_.available_memory_per_rank.value();
   double least = 0.0;
   check(mpi_, mpi_.all_reduce_max_f64(world_, &own, &least, 1));

@@ -137,6 +137,8 @@ class MpiRankGroup final : public RankGroup {
   std::optional<RankPlacement> located() const override {
     return RankPlacement{size(), nodes_, false};
   }
+  /// Nodes only.
+  RankLinks links() const override { return {node_, {}, {}}; }
   Bytes available_memory_per_rank() const override { return memory_per_rank_; }
   CollectiveMeasured time_collective(const CollectiveWork& work,
                                      const StoppingTarget& target) override;
@@ -160,6 +162,7 @@ class MpiRankGroup final : public RankGroup {
   Bytes memory_per_rank_;
   std::string placement_;
   int nodes_ = 1;
+  std::vector<int> node_;  // by rank
   std::map<int, MpiGroup> parts_;
   Buffer send_;
   Buffer receive_;

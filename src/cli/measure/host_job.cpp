@@ -135,8 +135,14 @@ int measure_as_parent(const MeasureOptions& options,
     session.record_environment(*machine);
     run_node_probes(session, setting, *machine);
     run_rank_probes(session, setting, machine->workers());
+    look_again(session, setting, *machine);
   });
   return session.conclude();
+}
+
+void look_again(Session& session, const PlanInputs& setting, Machine& machine) {
+  session.look_again(node_probes(),
+                     [&](const NodeProbe& probe) { probe.look_again(machine, setting, session); });
 }
 
 void run_node_probes(Session& session, const PlanInputs& setting, Machine& machine) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/blas.h"
+#include "probes/host/host_facts.h"
 #include "probes/host/host_machine.h"
 #include "probes/host/ranks/collective_timing.h"
 #include "probes/host/ranks/mpi_rank_group.h"
@@ -10,6 +11,7 @@
 #include "src/core/run.h"
 
 #include <memory>
+#include <thread>
 #include <variant>
 
 namespace scaleworth::cli {
@@ -72,25 +74,33 @@ void record_pairs(const MpiJob& job, RankGroup& group, Session& session) {
   const std::vector<std::string> hosts = group.exchange(host_identity());
   for (Point& point : host::measure_pairs(job.mpi(), job.mpi().world(), hosts))
     group.on_rank_0([&] { session.add(std::move(point)); });
+  const std::vector<std::string> networks = group.exchange(host::network_rates());
   FactSection nodes{"nodes", {}};
   std::vector<std::string> known;
-  for (const std::string& host : hosts) {
-    if (std::ranges::count(known, host) > 0) continue;
-    nodes.facts.push_back({fmt::format("node {}", known.size()),
-                           Value(host.substr(0, host.find(' '))),
-                           "gethostname(2) of its first rank"});
-    known.push_back(host);
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    if (std::ranges::count(known, hosts[rank]) > 0) continue;
+    const std::string number = fmt::format("node {}", known.size());
+    known.push_back(hosts[rank]);
+    const auto host = Value(hosts[rank].substr(0, hosts[rank].find(' ')));
+    nodes.facts.push_back({number, host, "gethostname(2) of its first rank"});
+    nodes.facts.push_back({number + " ranks", std::ranges::count(hosts, hosts[rank]), "MPI"});
+    if (!networks[rank].empty())
+      nodes.facts.push_back({number + " network", Value(networks[rank]), "/sys/class on it"});
   }
   session.run().environment.push_back(std::move(nodes));
 }
 
-/// Rank 0 measures the node on all of its cores while the other ranks sleep.
-void run_node_probes_on_first(const MpiJob& job, Session& session, const PlanInputs& setting) {
+/// Rank 0 asks the node, on all of its cores, while the other ranks sleep.
+void ask_node_on_first(const MpiJob& job,
+                       Session& session,
+                       const PlanInputs& setting,
+                       const std::function<void(Session&, const PlanInputs&, Machine&)>& ask) {
   if (!session.plan().has_probes(false)) return;
+  const host::WideAffinity wide;
   const RankTrouble trouble = host::trouble_of(job.rank(), [&] {
     if (job.rank() != 0) return;
     const auto machine = host::open_host_machine({session.options().blas_library});
-    run_node_probes(session, setting, *machine);
+    ask(session, setting, *machine);
   });
   host::sleep_until_all_arrive(job.mpi(), job.mpi().world());
   host::agree(job.mpi(), job.mpi().world(), trouble);
@@ -109,6 +119,8 @@ int measure_as_rank(MeasureOptions options,
     const bool speaks = launch.rank.value_or(0) == 0;
     if (speaks) print_error("scaleworth: {}\n", obstacle);
     if (!variables.contains("PMI_FD")) return exit_usage;
+    // What MPI says of it is to come after that.
+    if (!speaks) std::this_thread::sleep_for(std::chrono::seconds(1));
   }
   const MpiJob job(mpi);
   check_world_size(launch, job.size());
@@ -128,13 +140,17 @@ int measure_as_rank(MeasureOptions options,
       session.record_environment(*machine);
       session.record_ranks(*group, "MPI", launch);
     }
-    run_node_probes_on_first(job, session, setting);
     wide.reset();
+    ask_node_on_first(job, session, setting, run_node_probes);
     session.run_probes(rank_probes(), [&](const RankProbe& probe) {
       if (setting.nodes > 1 && probe.name == probe_name::comm_collectives)
         record_pairs(job, *group, session);
       probe.measure(*group, setting, options.rank_options(), session);
     });
+    session.look_again(rank_probes(), [&](const RankProbe& probe) {
+      probe.look_again(*group, setting, options.rank_options(), session);
+    });
+    ask_node_on_first(job, session, setting, look_again);
     session.count_ranks(*group);
   });
   if (first && options.part_of_bench.empty()) return session.conclude();

@@ -221,7 +221,7 @@ void Session::adopt_part(const std::string& part,
   const std::filesystem::path folder = directory_->path() / part;
   Run left;
   try {
-    left = read_run(memory_ && memory_->size() > 0 ? memory_->path() : folder.string());
+    left = read_points(memory_ && memory_->size() > 0 ? memory_->path() : folder.string());
   } catch (const UserError& error) {
     // They ended before they could write: their probes carry the reason.
     for (ProbeRecord& own : run_.probes) fail_if_pending(own, failure.value_or(error.what()));

@@ -34,11 +34,11 @@ class Progress {
   /// The current probe ended: `outcome` is one word and an optional reason.
   void end(const std::string& outcome, double seconds);
   void note(const std::string& line);
+  void clear();
 
  private:
   enum class Style { bar, lines, quiet };
   void draw(const std::string& what);
-  void clear();
 
   Style style_;
   Seconds total_;
@@ -74,6 +74,21 @@ class Session final : public Recorder {
     for (const PlannedProbe& planned : plan_.probes) {
       const Probe* probe = find_in(table, planned.name, &Probe::name);
       if (probe) run_probe(planned, [&] { measure(*probe); });
+    }
+  }
+  /// `look(probe)` for each of those that were measured and have main figures to look at again.
+  template <class Probe, class Look>
+  void look_again(std::span<const Probe> table, Look look) {
+    for (const Probe& probe : table) {
+      const auto* first = find_in(run_.probes, probe.name, &ProbeRecord::name);
+      if (!probe.look_again || !first || first->status != ProbeStatus::measured) continue;
+      current_ = probe.name;
+      try {
+        look(probe);
+      } catch (const ProbeFailure&) {
+        // The first look stands.
+      }
+      progress_.clear();
     }
   }
   /// One of the plan, unless it was left out of it.
@@ -172,6 +187,9 @@ int measure_as_parent(const MeasureOptions& options,
 
 /// roofline.gemm measures the user's shapes where given.
 void run_node_probes(Session& session, const PlanInputs& setting, Machine& machine);
+
+/// At the end of the run.
+void look_again(Session& session, const PlanInputs& setting, Machine& machine);
 
 /// A launcher (mpirun, srun) started us: be one rank; rank 0 records and reports. Throws UserError
 /// also when MPI cannot be opened or announces another size than the launcher.

@@ -146,7 +146,10 @@ constexpr std::array parameters{
          "As many bytes go back at the same time, and count."),
     count(P::transfer_bytes, "transfer_bytes", "In one direction."),
     symbol<LaunchKind>(P::launch, "launch", "What is launched."),
-    count(P::run, "run", "Of several, each in processes of its own; from 1.", Role::ran)};
+    count(P::run,
+          "run",
+          "Of several, each in processes of its own, from 1; 0: of one, once more at its end.",
+          Role::ran)};
 static_assert(ids_in_order(parameters) && parameters.back().id == P::run);
 
 Parameter index_of_place(Parameter kind) {

@@ -368,6 +368,10 @@ void RunDirectory::write_file(const std::string& name, std::string_view contents
 }
 
 Run read_run(const fs::path& path) {
+  return join_runs(read_points(path));
+}
+
+Run read_points(const fs::path& path) {
   std::error_code error;
   const fs::path file = fs::is_directory(path, error) ? path / run_file_name : path;
   Run run = run_from_json(contents_of(file), file.string());
@@ -386,7 +390,7 @@ Run read_run(const fs::path& path) {
         "the run ended before it took over what its ranks had measured: read from " +
         left.string());
   }
-  return join_runs(std::move(run));
+  return run;
 }
 
 std::string utc_text(std::chrono::system_clock::time_point time) {

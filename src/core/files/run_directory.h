@@ -72,6 +72,8 @@ class RunDirectory {
 /// The run in a run directory or in the run.json named, at most 1 GiB, as `join_runs`. Of a run
 /// that was killed also what its ranks had measured, with a warning. Throws as `run_from_json`.
 Run read_run(const std::filesystem::path& path);
+/// The same with its points as they are stored: those of several runs or looks on their own.
+Run read_points(const std::filesystem::path& path);
 
 inline constexpr const char* run_file_name = "run.json";
 /// Inside of a run directory, until the process that started the ranks has taken their results.

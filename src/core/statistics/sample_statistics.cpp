@@ -144,7 +144,8 @@ Autocorrelation autocorrelation(std::span<const double> series) {
 
 std::map<int, std::vector<double>> by_run(const Series& series) {
   std::map<int, std::vector<double>> runs;
-  for (std::size_t i = 0; i < series.size(); ++i) runs[series.run(i)].push_back(series[i]);
+  for (std::size_t i = 0; i < series.size(); ++i)
+    runs[std::max(series.run(i), 0)].push_back(series[i]);
   return runs;
 }
 
@@ -174,7 +175,26 @@ std::optional<RunSpread> run_spread(const Series& series) {
   return spread;
 }
 
+Series of_look(const Series& series, bool second) {
+  Series part;
+  for (std::size_t i = 0; i < series.size(); ++i)
+    if ((series.run(i) == second_look) == second) part.add(series[i], series.run(i));
+  return part;
+}
+
+std::optional<Estimate<double>> estimate_of_two_looks(const Series& series) {
+  const Series second = of_look(series, true);
+  if (second.empty() || second.size() == series.size()) return std::nullopt;
+  Estimate<double> result = series_estimate(of_look(series, false));
+  const Estimate<double> again = series_estimate(second);
+  if (again.low() > result.high() || again.high() < result.low())
+    result.interval = Interval<double>{std::min(result.low(), again.low()),
+                                       std::max(result.high(), again.high())};
+  return result;
+}
+
 Estimate<double> series_estimate(const Series& series) {
+  if (const auto looks = estimate_of_two_looks(series)) return *looks;
   if (const auto runs = run_spread(series)) {
     const double centre = *median(runs->medians);
     Estimate<double> result{centre, std::nullopt, series.size()};
@@ -252,8 +272,8 @@ double student_t_below(double t, double degrees_of_freedom) {
 }
 
 MedianResampler::MedianResampler(const Series& samples)
-    : sorted_(sorted_copy(samples)),
-      effective_(autocorrelation(samples).effective),
+    : sorted_(sorted_copy(of_look(samples, false))),
+      effective_(autocorrelation(of_look(samples, false)).effective),
       median_(median_estimate(sorted_).value),
       runs_(run_spread(samples)) {
   if (runs_) median_ = *scaleworth::median(runs_->medians);

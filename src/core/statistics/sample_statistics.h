@@ -59,7 +59,19 @@ Autocorrelation autocorrelation(std::span<const double> series);
 /// samples 94 to 97 % cover where runs differ as samples do or more, 99 % where they do not differ.
 Estimate<double> series_estimate(const Series& series);
 
+/// Both looks of a run are of that run.
 std::map<int, std::vector<double>> by_run(const Series& series);
+
+/// In place of a run's number, in run.json 0: what was taken at the end of the only one, to see
+/// whether it changed meanwhile.
+inline constexpr int second_look = -1;
+/// The samples of a second look, or all others.
+Series of_look(const Series& series, bool second);
+
+/// The estimate of the first of a run's two looks, its interval joined with that of the second
+/// where the two intervals have nothing in common: the machine changed meanwhile. Absent for other
+/// series.
+std::optional<Estimate<double>> estimate_of_two_looks(const Series& series);
 
 /// How far runs differ more than the samples within them explain. Absent for less than two runs.
 struct RunSpread {

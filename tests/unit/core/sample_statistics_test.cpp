@@ -279,6 +279,28 @@ TEST_CASE("the distribution below a t is one half at zero and symmetric about it
   CHECK_THROWS_AS(student_t_below(1.0, 0.0), std::invalid_argument);
 }
 
+TEST_CASE("a second look widens an interval only where both have nothing in common",
+          "[statistics]") {
+  const std::vector<double> first{1.00, 1.01, 0.99, 1.02, 0.98, 1.00, 1.01, 0.99};
+  const auto with = [&](double level) {
+    Series series;
+    for (const double one : first) series.add(one, 0);
+    for (const double one : first) series.add(level * one, second_look);
+    return series;
+  };
+  const Estimate<double> alone = series_estimate(first);
+  const Estimate<double> same = series_estimate(with(1.005));
+  CHECK(same.value == alone.value);
+  CHECK(same.interval->high == alone.interval->high);
+  const Estimate<double> changed = series_estimate(with(1.8));
+  CHECK(changed.value == alone.value);
+  CHECK(changed.interval->low == alone.interval->low);
+  CHECK_THAT(changed.interval->high, WithinRel(1.8 * alone.interval->high, 1e-12));
+  CHECK(series_estimate(with(0.5)).interval->low < 0.5);
+  CHECK_FALSE(run_spread(with(1.8)));
+  CHECK(MedianResampler(with(1.8)).median() == alone.value);
+}
+
 TEST_CASE("an interval of several runs holds the spread between them", "[statistics]") {
   Series series;
   const std::vector<double> medians{10.0, 10.4, 9.8};

@@ -338,6 +338,37 @@ TEST_CASE("repeated sizes are pooled, one rank and unusable times are left out",
   CHECK(analyse_collectives(Run{}).empty());
 }
 
+TEST_CASE("ranks of one node and of two have a line each, and the all-reduce over all its own",
+          "[collectives]") {
+  Run run;
+  run.placement = RankPlacement{8, 2, false};
+  ProbeRecord& probe = run.probes.emplace_back();
+  probe.name = probe_name::comm_collectives;
+  const auto exchange = [&](int a, int b, double alpha, double rate) {
+    for (const std::int64_t bytes : {8, 262144, 1048576}) {
+      const double time = alpha + static_cast<double>(bytes) / rate;
+      Point point = collective_point("send_receive", 2, bytes, {time, time, time});
+      point.setting.set(
+          {{Parameter::source_index, std::int64_t{a}}, {Parameter::target_index, std::int64_t{b}}});
+      probe.points.push_back(std::move(point));
+    }
+  };
+  exchange(0, 0, 1e-6, 8e9);
+  exchange(1, 1, 1e-6, 8e9);
+  exchange(0, 1, 20e-6, 1e9);
+  const auto levels = link_levels(run);
+  REQUIRE(levels.size() == 3);
+  CHECK(levels[0].alpha.samples == 2);
+  CHECK_THAT(levels[0].alpha.value.value(), WithinRel(1e-6, 0.01));
+  CHECK_THAT(levels[0].rate.value.value(), WithinRel(8e9, 1e-9));
+  CHECK_THAT(levels[1].rate.value.value(), WithinRel(1e9, 1e-9));
+  // 2 nodes of 4 ranks: 2 x 3 x 1 us + 2 x 1 x 20 us; 6/4 / 8 GB/s + 2/2 / 1 GB/s = 1.1875 ns/B.
+  CHECK_THAT(levels[2].alpha.value.value(), WithinRel(46e-6, 0.01));
+  CHECK_THAT(levels[2].rate.value.value(), WithinRel(1.0 / 1.1875e-9, 1e-9));
+  CHECK(slow_links(run).empty());
+  CHECK(link_levels(Run{}).empty());
+}
+
 namespace {
 
 AlgorithmLine way(const char* name, double alpha, double beta, double largest) {
