@@ -37,4 +37,12 @@ Json stacked_row(const std::string& bar,
 Json stacked_bars(std::vector<Json> rows, const std::string& length, const char* bar) {
   return {{"kind", "stacked"}, {"rows", std::move(rows)}, {"length", length}, {"bar", bar}};
 }
+
+Json plain_bars(std::vector<Json> rows, const char* bar, const std::string& value) {
+  return {{"kind", "bars"}, {"rows", std::move(rows)}, {"bar", bar}, {"value", value}};
+}
+
+Json line_data(std::vector<Json> rows, const char* x, const std::string& y) {
+  return {{"kind", "lines"}, {"rows", std::move(rows)}, {"x", x}, {"y", y}, {"log", false}};
+}
 }  // namespace scaleworth::report

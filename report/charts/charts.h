@@ -71,4 +71,8 @@ Json stacked_row(const std::string& bar,
                  double share);
 /// Bars from top to bottom; `length` says with its unit what their length is, `bar` what one is.
 Json stacked_bars(std::vector<Json> rows, const std::string& length, const char* bar);
+/// Bars of one part: rows of "bar" and "value".
+Json plain_bars(std::vector<Json> rows, const char* bar, const std::string& value);
+/// A line through the points of each series: rows of "series", "x" and "value".
+Json line_data(std::vector<Json> rows, const char* x, const std::string& y);
 }  // namespace scaleworth::report

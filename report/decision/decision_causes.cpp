@@ -264,6 +264,7 @@ std::string cause_line(const Decision& decision) {
   if (!decision.diagnosis.cause || decision.diagnosis.cause->mixture.empty()) return "";
   const std::string origin =
       decision.coefficients           ? "by the coefficients given"
+      : decision.diagnosis.by_terms   ? "by the latency and bandwidth given"
       : decision.diagnosis.by_law     ? "by every fit that the totals allow, not "
                                         "by a measurement of the parts"
       : decision.diagnosis.by_factors ? "by the POP factors of the recordings"
@@ -342,7 +343,8 @@ std::vector<Table> knee_tables(const DecideView& view) {
 }
 
 std::vector<Table> cause_tables(const DecideView& view) {
-  std::vector<Table> tables{losses_table(view), factor_gap_table(view)};
+  std::vector<Table> tables{
+      losses_table(view), factor_gap_table(view), bounds_table(view.decision)};
   if (!view.options.details) return tables;
   tables.push_back(factors_table(view));
   tables.push_back(gaps_by_cause(

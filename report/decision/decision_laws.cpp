@@ -199,19 +199,38 @@ std::vector<Table> law_tables(const DecideView& view) {
                 [](const RingRow& row) { return row.communication.bandwidth; }},
                {share("share_of_time", "of the time"), &RingRow::share}},
               {"A ring all-reduce, nothing of it hidden: 2 (K-1) latencies, 2 (K-1)/K messages."})),
-          first_rows(
-              make_table("bounds",
-                         "What work and depth allow",
-                         decision.further.bounds,
-                         {{count_parameter(), &BoundRow::count},
-                          {measure("measured_s", "measured", Unit::seconds), &BoundRow::measured},
-                          {measure("least_s", "at least", Unit::seconds),
-                           [](const BoundRow& row) { return row.bounds.low; }},
-                          {measure("most_s", "at most", Unit::seconds),
-                           [](const BoundRow& row) { return row.bounds.high; }},
-                          {share("above", "above that"), &BoundRow::above}},
-                         {"Any greedy schedule takes max(W/p, D) to W/p + D; what is above that is "
-                          "overhead, which no dependency of the work explains."})),
           laws_compared_table(decision)};
+}
+
+Table bounds_table(const Decision& decision) {
+  return first_rows(make_table(
+      "bounds",
+      "What work and depth allow",
+      decision.further.bounds,
+      {{count_parameter(), &BoundRow::count},
+       {measure("measured_s", decision.coefficients ? "curve" : "measured", Unit::seconds),
+        &BoundRow::measured},
+       {measure("least_s", "at least", Unit::seconds),
+        [](const BoundRow& row) { return row.bounds.low; }},
+       {measure("most_s", "at most", Unit::seconds),
+        [](const BoundRow& row) { return row.bounds.high; }},
+       {share("above", "above that"), &BoundRow::above}},
+      {"Any greedy schedule takes max(W/p, D) to W/p + D; what is above that is overhead, which no "
+       "dependency of the work explains. No count gives a larger speed-up than W/D."}));
+}
+
+std::string bounds_line(const Decision& decision) {
+  const auto& terms = decision.request.law_inputs.work_depth;
+  if (decision.further.bounds.empty()) return "";
+  const BoundRow& last = decision.further.bounds.back();
+  return fmt::format(
+      "Work over depth is {:.3g}, the largest speed-up at any count; at {} they allow {:.3g} to "
+      "{:.3g} (Brent), and {:.3g} {}.",
+      terms->work / terms->depth,
+      last.count,
+      terms->work / last.bounds.high,
+      terms->work / last.bounds.low,
+      terms->work / last.measured,
+      decision.coefficients ? "is on the curve" : "was measured");
 }
 }  // namespace scaleworth::report

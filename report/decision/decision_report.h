@@ -52,6 +52,9 @@ Table energy_table(const DecideView& view);
 std::vector<Table> knee_tables(const DecideView& view);
 std::vector<Table> cause_tables(const DecideView& view);
 std::vector<Table> law_tables(const DecideView& view);
+/// Of work and depth, which are known where the decision has their bounds.
+Table bounds_table(const Decision& decision);
+std::string bounds_line(const Decision& decision);
 Table exclusions_table(const DecideView& view);
 
 // Lines of the verdict, some of them empty.

@@ -594,6 +594,8 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   }
   lines.insert(lines.begin(), reading_line(view));
   if (!brief) lines.push_back(utilisation_line(decision));
+  for (const std::string& edge : decision.edge_of_domain)
+    lines.push_back(capitalised(edge) + ".");
   // What to do about it comes before the figures.
   lines.push_back(cause_line(decision));
   if (!brief) lines.push_back(overtaking_line(decision));
@@ -610,7 +612,10 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   if (!note.empty()) lines.push_back(capitalised(note) + ".");
   if (!brief) {
     lines.insert(lines.end(),
-                 {latency_line(view), plateau_line(decision), value_of_waiting_line(view)});
+                 {latency_line(view),
+                  bounds_line(decision),
+                  plateau_line(decision),
+                  value_of_waiting_line(view)});
   }
   lines.push_back(quality_line(decision));
   std::ranges::copy(cost_lines(view), std::back_inserter(lines));

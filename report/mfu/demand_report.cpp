@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/charts/charts.h"
 #include "report/mfu/mfu_report.h"
+#include "report/run/run_report.h"
 #include "src/core/files/fields.h"
 
 #include <cmath>
@@ -42,42 +43,28 @@ std::string gpus_text(const DemandView& view, int replicas) {
 }
 
 std::string way_name(const PaymentWay& way) {
-  switch (way.payment) {
-    case Payment::fixed:
-      return "rent all of the time";
-    case Payment::following:
-      return "rent by the hour";
-    case Payment::committed:
-      return way.name;
-    case Payment::mixed:
-      return way.name + ", rent the rest by the hour";
-    case Payment::api:
-      return "API";
-    case Payment::mixed_api:
-      break;
-  }
-  return "rent all of the time, the rest to the API";
+  if (way.payment == Payment::committed) return way.name;
+  if (way.payment == Payment::mixed) return way.name + ", rent the rest by the hour";
+  if (way.payment == Payment::api) return "API";
+  return way.payment == Payment::fixed       ? "rent all of the time"
+         : way.payment == Payment::following ? "rent by the hour"
+                                             : "rent all of the time, the rest to the API";
 }
 
 /// What to do, as a command: "Rent 6 GPUs (3 replicas of 2)".
 std::string action_of(const DemandView& view, const PaymentWay* way) {
   const int all = view.answer.replicas;
   if (way == nullptr) return "Take " + gpus_text(view, all);
-  switch (way->payment) {
-    case Payment::fixed:
-      return "Rent " + gpus_text(view, all);
-    case Payment::following:
-      return fmt::format("Rent up to {} by the hour", gpus_text(view, all));
-    case Payment::committed:
-      return fmt::format("Take {} as {}", gpus_text(view, all), way->name);
-    case Payment::mixed:
-      return fmt::format("Take {} as {} and rent up to {} more by the hour",
-                         gpus_text(view, way->replicas),
-                         way->name,
-                         (all - way->replicas) * view.question.gpus_per_replica);
-    default:
-      break;
-  }
+  if (way->payment == Payment::fixed) return "Rent " + gpus_text(view, all);
+  if (way->payment == Payment::following)
+    return fmt::format("Rent up to {} by the hour", gpus_text(view, all));
+  if (way->payment == Payment::committed)
+    return fmt::format("Take {} as {}", gpus_text(view, all), way->name);
+  if (way->payment == Payment::mixed)
+    return fmt::format("Take {} as {} and rent up to {} more by the hour",
+                       gpus_text(view, way->replicas),
+                       way->name,
+                       (all - way->replicas) * view.question.gpus_per_replica);
   return fmt::format("Rent {} and leave the rest to the API", gpus_text(view, way->replicas));
 }
 
@@ -317,8 +304,8 @@ Column cents(const char* id, const char* header) {
   return measure(id, header, Unit::dollars).with_decimals(2).if_present();
 }
 
-Table ways_table(const DemandView& view) {
-  const std::vector<ColumnOf<PaymentWay>> columns{
+const std::vector<FieldOf<PaymentWay>>& way_fields() {
+  static const std::vector<FieldOf<PaymentWay>> fields{
       {parameter("way", "way to pay"), way_name},
       {measure("always_paid_replicas", "replicas always paid", Unit::count), &PaymentWay::replicas},
       {cents("usd_per_hour", "per hour"), [](const PaymentWay& way) { return per_hour(way.cost); }},
@@ -329,11 +316,15 @@ Table ways_table(const DemandView& view) {
        &PaymentWay::break_even_api},
       {measure("break_even_with_rent", "with rent", Unit::percent).if_present(),
        &PaymentWay::break_even_rent}};
+  return fields;
+}
+
+Table ways_table(const DemandView& view) {
   Table table = make_table(
       "ways",
       "Ways to pay, cheapest first",
       view.answer.ways,
-      columns,
+      columns_of<PaymentWay>(way_fields()),
       {"break-even with API: of a replica's use, above which it is cheaper; with rent: of the time "
        "that it is needed. A month has 730 hours."});
   if (table.rows.empty()) return table;
@@ -374,52 +365,45 @@ Table hours_table(const DemandView& view) {
   return table;
 }
 
-Table replicas_table(const DemandView& view) {
-  const std::vector<ColumnOf<ReplicaUse>> columns{
+const std::vector<FieldOf<ReplicaUse>>& use_fields() {
+  static const std::vector<FieldOf<ReplicaUse>> fields{
       {parameter("replica", "replica", Unit::count), &ReplicaUse::replica},
       {measure("needed", "needed", Unit::percent), &ReplicaUse::needed},
-      {measure("used", "used", Unit::percent), &ReplicaUse::utilisation},
+      {measure("used", "used", Unit::percent), &ReplicaUse::utilisation, "utilisation"},
       {cents("per_million_tokens_usd", "per million tokens"), &ReplicaUse::per_million_tokens}};
+  return fields;
+}
+
+Table replicas_table(const DemandView& view) {
   const int last = view.answer.replicas;
   constexpr int shown = 8;
   return make_table(
       "replicas",
       "Each replica serves what those before it cannot",
       view.answer.uses,
-      columns,
+      columns_of<ReplicaUse>(use_fields()),
       {"needed: part of the time in which the peak asks for it; used: part of what "
        "it could carry in all the time, by hourly means."},
       [=](const ReplicaUse& use) { return use.replica > shown && use.replica < last; });
 }
 
-struct QuantileRow {
-  const SampledLatency* of;
-  LatencyQuantile one;
-};
-
 Table latencies_table(const DemandView& view) {
-  std::vector<QuantileRow> rows;
-  for (const SampledLatency& of : view.answer.latencies)
-    for (const LatencyQuantile& one : of.quantiles) rows.push_back({&of, one});
-  const std::vector<ColumnOf<QuantileRow>> columns{
-      {parameter("source", "of"), [](const QuantileRow& row) { return row.of->source; }},
-      {parameter("kind", "latency"),
-       [](const QuantileRow& row) { return row.of->kind.empty() ? "whole answer" : row.of->kind; }},
-      {parameter("quantile", "quantile"),
-       [](const QuantileRow& row) { return fmt::format("p{:g}", 100.0 * row.one.part); }},
-      {measure("requests", "count", Unit::count),
-       [](const QuantileRow& row) { return row.of->requests; }},
-      {measure("latency_s", "time", Unit::seconds),
-       [](const QuantileRow& row) { return row.one.seconds; }},
-      {measure("low_s", "from", Unit::seconds), [](const QuantileRow& row) { return row.one.low; }},
-      {measure("high_s", "to", Unit::seconds), [](const QuantileRow& row) { return row.one.high; }},
-      {measure("requests_for_tenth", "needed for 10 %", Unit::count),
-       [](const QuantileRow& row) { return row.one.requests_for_tenth; }}};
-  return make_table(
+  using Row = Nested<SampledLatency, LatencyQuantile>;
+  return make_table<Row>(
       "latencies",
       "Single latencies",
-      rows,
-      columns,
+      nested(view.answer.latencies, &SampledLatency::quantiles),
+      {{parameter("source", "of"), &SampledLatency::source},
+       {parameter("kind", "latency"),
+        [](const SampledLatency& of) { return of.kind.empty() ? "whole answer" : of.kind; }},
+       {parameter("quantile", "quantile"),
+        [](const LatencyQuantile& one) { return fmt::format("p{:g}", 100.0 * one.part); }},
+       {measure("requests", "count", Unit::count), &SampledLatency::requests},
+       {measure("latency_s", "time", Unit::seconds), &LatencyQuantile::seconds},
+       {measure("low_s", "from", Unit::seconds), &LatencyQuantile::low},
+       {measure("high_s", "to", Unit::seconds), &LatencyQuantile::high},
+       {measure("requests_for_tenth", "needed for 10 %", Unit::count),
+        &LatencyQuantile::requests_for_tenth}},
       {"from, to: 95 %, for any distribution; n/a: so few requests do not bound it."});
 }
 
@@ -456,19 +440,17 @@ Document compose_demand(const DemandView& view) {
   next.push_back({command + " --format html > report.html", "charts, in one file"});
   std::vector<Section> sections;
   if (answer.capacity)
-    sections = {{"ways", "Ways to pay", {}, {}, {ways_table(view)}},
-                {"hours",
-                 "Demand",
-                 {},
-                 {},
-                 {answer.hours.size() > 1 ? hours_table(view) : Table{}, replicas_table(view)}}};
-  sections.push_back({"curve",
-                      "Service curve",
-                      {},
-                      {},
-                      {curve_table("predicted", "One replica, predicted", answer.predicted),
-                       curve_table("curve", "One replica, as measured", answer.curve)}});
-  sections.push_back({"latencies", "Latencies", {}, {}, {latencies_table(view)}});
+    sections = {
+        section_of("ways", "Ways to pay", {ways_table(view)}),
+        section_of("hours",
+                   "Demand",
+                   {answer.hours.size() > 1 ? hours_table(view) : Table{}, replicas_table(view)})};
+  sections.push_back(
+      section_of("curve",
+                 "Service curve",
+                 {curve_table("predicted", "One replica, predicted", answer.predicted),
+                  curve_table("curve", "One replica, as measured", answer.curve)}));
+  sections.push_back(section_of("latencies", "Latencies", {latencies_table(view)}));
   if (view.names.remarks.size() > few_remarks)
     sections.push_back({"remarks", "Remarks", {}, view.names.remarks, {}});
   return {.title = document_title(view.options.tool_version, "how many GPUs for this demand?"),
@@ -501,11 +483,7 @@ std::vector<Chart> demand_charts(const DemandView& view) {
       rows.push_back({{"series", "fixed fleet"}, {"x", begins}, {"value", answer.replicas}});
       begins += hour.demand.hours;
     }
-    hours.data = {{"kind", "lines"},
-                  {"rows", std::move(rows)},
-                  {"x", "hour"},
-                  {"y", "replicas"},
-                  {"log", false}};
+    hours.data = line_data(std::move(rows), "hour", "replicas");
     charts.push_back(std::move(hours));
   }
   if (answer.curve.empty()) return charts;
@@ -517,11 +495,7 @@ std::vector<Chart> demand_charts(const DemandView& view) {
   for (const ServicePoint& point : answer.curve)
     rows.push_back(
         {{"series", "measured"}, {"x", point.concurrency}, {"value", *point.requests_per_s}});
-  curve.data = {{"kind", "lines"},
-                {"rows", std::move(rows)},
-                {"x", "concurrency"},
-                {"y", "requests/s"},
-                {"log", false}};
+  curve.data = line_data(std::move(rows), "concurrency", "requests/s");
   charts.push_back(std::move(curve));
   return charts;
 }
@@ -573,21 +547,6 @@ void hour_plan(Fields& json, const HourPlan& one) {
   json("running_replicas", one.running, "Mean of a fleet that follows the hours.");
 }
 
-void replica_use(Fields& json, const ReplicaUse& one) {
-  json("needed", one.needed, "Part of the time in which the peak needs it.");
-  FIELDS(json, one.replica, one.utilisation);
-  json("per_million_tokens_usd", one.per_million_tokens);
-}
-
-void payment_way(Fields& json, const PaymentWay& one) {
-  json("way", way_name(one));
-  json("always_paid_replicas", one.replicas);
-  json("usd_per_hour", per_hour(one.cost));
-  json("per_million_tokens_usd", one.per_million_tokens);
-  json("break_even_with_api", one.break_even_api, "Utilisation; above 1: never.");
-  json("break_even_with_rent", one.break_even_rent, "Part of the time that a replica is needed.");
-}
-
 void demand_document(Fields& json, const DemandView& view, const Document& whole) {
   const DemandAnswer& answer = view.answer;
   put_versions(json, view.options);
@@ -615,9 +574,9 @@ void demand_document(Fields& json, const DemandView& view, const Document& whole
       "From which a replica of one's own is cheaper than the API; null: never, or no "
       "price of both.");
   json("least_demand_requests_per_s", answer.least_demand);
-  json.array("ways", answer.ways, payment_way, "Cheapest first.");
+  put_array(json, "ways", answer.ways, way_fields());
   json.array("hours", answer.hours, hour_plan);
-  json.array("replica_uses", answer.uses, replica_use);
+  put_array(json, "replica_uses", answer.uses, use_fields());
   json.array("predicted", answer.predicted, service_point, "At the concurrencies asked for.");
   json.sentence("|predicted / measured - 1| of the rate at each inner load, left out in turn.");
   json("left_out_errors", answer.errors);

@@ -30,10 +30,7 @@ constexpr JsonHead mfu_head{
 void transformer(Fields& json, const TransformerModel& model) {
   FIELDS(json, model.id, model.name);
   json("parameters", parameter_count(model), "Counted from the shapes, without biases.");
-  json.sentence(
-      "Without the experts that a token does not take and without the input embedding, unless that "
-      "is the head too.");
-  json("active_parameters", active_parameter_count(model));
+  json("active_parameters", active_parameter_count(model), "A token's, without input embedding.");
   json("layers", model.layers);
   json("mtp_layers", model.mtp_layers, "Of multi-token prediction, in no count of parameters.");
   json("attention", attention_kind(model), one_of("multi-head|grouped-query|multi-query|latent"));
@@ -51,12 +48,9 @@ void training_run(Fields& json, const MfuView& view) {
   };
   json("sequence", of_model(view.answer.sequence), "Tokens of one sequence.");
   json("tokens_per_s", of_model(run.tokens_per_second), "Trained tokens, of all GPUs.");
-  json.sentence("How FLOPs are counted; `conventions` has them all.");
-  json("convention", words_of(run.convention).name);
-  json("recomputation",
-       recomputation_name(view.answer.recomputation),
-       "What the backward pass computes again.",
-       one_of("none|selective|full"));
+  json("convention", words_of(run.convention).name, "Of counting FLOPs, as in `conventions`.");
+  const char* const again = recomputation_name(view.answer.recomputation);
+  json("recomputation", again, "By the backward pass.", one_of("none|selective|full"));
   json("price_usd_per_gpu_hour", per_hour(run.price));
 }
 
@@ -94,32 +88,23 @@ void mfu_document(Fields& json, const MfuView& view, const Document& whole) {
     return modelled ? std::optional(value) : std::nullopt;
   };
   json.sentence("null where a rate in FLOP/s was given without one, as what follows from it.");
-  json.object_if(
-      modelled, "model", [&](Fields& model) { transformer(model, view.question.model); });
+  json.object_if(modelled, "model", [&](Fields& of) { transformer(of, view.question.model); });
   json.object("run", view, training_run);
   json.sentence("By the chosen convention; three times the sum are the model FLOPs.");
   json.object_if(modelled, "forward_flop_per_token", [&](Fields& forward) {
     FIELDS(forward, use.forward.layers, use.forward.attention, use.forward.head);
   });
-  json("model_flop_per_token",
-       of_model(use.model_flops),
-       "Of a trained token, without recomputation.");
+  json("model_flop_per_token", of_model(use.model_flops), "Trained, without recomputation.");
   json("hardware_flop_per_token", of_model(use.hardware_flops), "With it.");
   json("tokens_per_s_per_gpu", of_model(use.tokens_per_second_per_gpu), "Trained.");
   json("model_flop_per_s_per_gpu", use.model_rate, "Without recomputation.");
   json("hardware_flop_per_s_per_gpu", use.hardware_rate, "With it.");
-  json.sentence("Against each peak of one GPU; the first is the one that the headline quotes.");
-  json.array("utilisation", use.against, utilisation);
-  json.sentence(
-      "What each convention prints for the run, against the first peak; narayanan counts full "
-      "recomputation.");
-  json.array("conventions", use.conventions, convention);
+  json.array("utilisation", use.against, utilisation, "Of each peak of one GPU; first as quoted.");
+  json.array("conventions", use.conventions, convention, "What each prints for the first peak.");
   json("conventions_differ", use.conventions_differ, "By more than 1 %.");
   json("gpu_hours_per_million_tokens", of_model(use.million.gpu_hours));
-  json.sentence("Of trained tokens; null without a price.");
-  json("cost_per_million_tokens_usd", use.million.cost);
-  json.object(
-      "training", use.campaign, campaign, "Of the tokens to train on; null where none were given.");
+  json("cost_per_million_tokens_usd", use.million.cost, "Trained; null without a price.");
+  json.object("training", use.campaign, campaign, "Of the tokens to train on; null: none given.");
   put_notes(json, whole);
   json("remarks", use.remarks);
 }
@@ -151,8 +136,7 @@ void put_means(Fields& json, const BudgetView& view, const TrainingMeans& one) {
   json("gpu", view.names.gpu, or_null);
   json("gpu_source", view.names.gpu_source, of_gpu_source, or_null);
   json("peak_flop_per_s", one.peak, "Dense, of one GPU.");
-  json.sentence("What the peak is: its number format, clock or measurement.");
-  json("peak_basis", view.names.peak_basis, or_null);
+  json("peak_basis", view.names.peak_basis, "Number format, clock or measurement.", or_null);
   json("mfu", one.mfu, "To count on, as the user says.");
   json("price_usd_per_gpu_hour", per_hour(priced ? std::optional(one.gpu_price) : std::nullopt));
   json("gpus", one.gpus, "That share the work; null where none were given.");
@@ -165,8 +149,7 @@ void put_means(Fields& json, const BudgetView& view, const TrainingMeans& one) {
 void fixed_size(Fields& json, const FixedSize& one) {
   json("law", one.law);
   json("loss_nats_per_token", one.loss, "That the law predicts for this size.");
-  json.sentence("The part of the budget with which the law's best pair reaches the same loss.");
-  json("needed_part_of_budget", one.needed_part);
+  json("needed_part_of_budget", one.needed_part, "For the same loss at the law's best pair.");
 }
 
 void budget_document(Fields& json, const BudgetView& view, const Document& whole) {
@@ -174,8 +157,7 @@ void budget_document(Fields& json, const BudgetView& view, const Document& whole
   put_versions(json, view.options);
   put_currency(json, view.options);
   json("budget_usd", view.question.dollars, "As asked; null where the budget was given in FLOPs.");
-  json.sentence("FLOPs of the model that are spent: as asked, or money / price x peak x MFU.");
-  json("budget_flop", plan.budget);
+  json("budget_flop", plan.budget, "Model FLOPs: as asked, or money / price x peak x MFU.");
   put_verdict(json,
               whole.verdict,
               {.meaning = "unknown: the laws are extrapolated beyond 4 times the budgets at which "
@@ -186,10 +168,8 @@ void budget_document(Fields& json, const BudgetView& view, const Document& whole
     spread("parameters", plan.parameters, "Least and greatest of the pairs.");
     spread("tokens", plan.tokens, "Least and greatest of the pairs.");
   });
-  json.sentence("The largest budget at which the sources of the laws compared sizes.");
-  json("largest_compared_flop", largest_fitted_budget);
-  json.sentence("budget_flop over largest_compared_flop; above 1 the laws are extrapolated.");
-  json("extrapolation", plan.extrapolation);
+  json("largest_compared_flop", largest_fitted_budget, "That the laws' sources compared sizes at.");
+  json("extrapolation", plan.extrapolation, "budget_flop over that; above 1 they extrapolate.");
   json.sentence("What the budget is in GPUs and money; null where no GPU was named.");
   json.object("means", view.question.means, [&](Fields& means, const TrainingMeans& one) {
     put_means(means, view, one);
@@ -232,14 +212,12 @@ void phase(Fields& json, const Phase& one) {
   json("memory_s", one.memory, "Bytes over bandwidth.");
   json("communication_s", one.communication, "All-reduces; 0 on one GPU and without a link.");
   json("time_s", one.time, "The longer of compute and memory, and communication.");
-  json.sentence("What takes the longest.");
-  json("bound", phase_bound_name(one.bound), one_of("compute|memory|communication"));
+  json("bound", phase_bound_name(one.bound), "Longest.", one_of("compute|memory|communication"));
 }
 
 void cost(Fields& json, const TokenCost& one) {
   json.named("cost", "null without a price.");
-  json(
-      "per_million_input_tokens_usd", one.per_million_input, "By the time of the prompts' passes.");
+  json("per_million_input_tokens_usd", one.per_million_input, "By the time of the prompts.");
   json("per_million_output_tokens_usd", one.per_million_output, "By the time of the decode steps.");
   json("per_request_usd", one.per_request, "Both together.");
 }
@@ -252,23 +230,15 @@ void batch(Fields& json, const ServingView& view, const ServedBatch& one) {
   json.object("prompt_pass", one.prefill, phase);
   json.object("step", one.step, phase);
   json("prompt_per_request_s", one.prefill_per_request, "The group's time that a prompt takes.");
-  json.sentence("The group's time that the decode steps of a request take, shared by the batch.");
-  json("steps_per_request_s", one.decode_per_request);
+  json("steps_per_request_s", one.decode_per_request, "Of decode steps, shared by the batch.");
   FIELDS(json, one.requests_per_s, one.output_tokens_per_s);
   json("input_tokens_per_s", one.input_tokens_per_s, "Those found in the cache included.");
-  json.sentence(
-      "That no server exceeds at this batch: all FLOPs overlap with all bytes, not all-reduces.");
-  json("ceiling_output_tokens_per_s", one.ceiling_output_tokens_per_s);
-  json.sentence("output_tokens_per_s over it.");
+  json("ceiling_output_tokens_per_s", one.ceiling_output_tokens_per_s, "With all work overlapped.");
   json("part_of_ceiling", one.output_tokens_per_s / one.ceiling_output_tokens_per_s);
   json("time_to_first_token_s", one.time_to_first_token, "Of one pass, without a queue.");
-  json("time_per_output_token_s",
-       one.time_per_output_token,
-       "As a client sees it, with the prompts of others in between; null for one token of output.");
+  json("time_per_output_token_s", one.time_per_output_token, "A client's; null for one token.");
   json.object("cost_at_full_load", one.cost, cost);
-  json("break_even_utilisation",
-       one.break_even,
-       "Above which the API is more expensive; above 1: never. Null without the prices of both.");
+  json("break_even_utilisation", one.break_even, "Above it the API costs more; above 1: never.");
   json("real_break_even_utilisation",
        real_break_even(view, one),
        "The same for servers at published_part_of_ceiling (at ceiling_batch if memory is full); "
@@ -286,19 +256,16 @@ void group(Fields& json, const ServingView& view) {
   json("gpu_source", view.names.gpu_source, of_gpu_source, or_null);
   json("gpus", one.gpus, "That serve together as one server.");
   json("groups", view.question.groups, "Such servers; all figures are of one of them.");
+  json("stages", one.stages, "Of a pipeline that so many of them make; 1: each has a whole copy.");
   json("peak_flop_per_s", one.peak, "Dense, of one GPU.");
   json("peak_basis", view.names.peak_basis, or_null);
-  json.sentence("The same of attention, in the format of the activations; null: as the products.");
-  json("attention_peak_flop_per_s", one.attention_peak);
+  json("attention_peak_flop_per_s", one.attention_peak, "Of attention; null: as the products.");
   json("memory_bandwidth_bytes_per_s", one.bandwidth, "Of one GPU.");
   json("memory_bandwidth_basis", view.names.bandwidth_basis, or_null);
-  json.sentence("Of one GPU; null where unknown: then nothing is said of what fits.");
-  json("memory_bytes", one.memory);
+  json("memory_bytes", one.memory, "Of one GPU; null: unknown, and what fits, too.");
   json("memory_part", one.memory_part, "Of the memory that is there for weights and caches.");
-  json.sentence("Part of the peak that is reached; 1: the roof.");
-  json("compute_efficiency", one.compute_efficiency);
-  json.sentence("Part of the memory bandwidth that is reached; 1: the roof.");
-  json("bandwidth_efficiency", one.bandwidth_efficiency);
+  json("compute_efficiency", one.compute_efficiency, "Reached part of the peak; 1: the roof.");
+  json("bandwidth_efficiency", one.bandwidth_efficiency, "The same of the memory bandwidth.");
   json.object("link", one.link, link, "Among the GPUs; null: communication is left out.");
   json("link_basis", view.names.link_basis, or_null);
 }
@@ -321,8 +288,7 @@ void load(Fields& json, const ServingView& view) {
   json("price_usd_per_group_hour", per_hour(question.rate), "Of all GPUs of the group.");
   json("duty", question.load.duty, "Part of the hours in which requests come.");
   json("burst", question.load.burst, "Peak over mean of the requests in these hours.");
-  json.sentence("duty / burst: the part of what is paid for that serves.");
-  json("utilisation", view.answer.utilisation);
+  json("utilisation", view.answer.utilisation, "duty / burst: what serves of what is paid for.");
   json.object("cost", view.answer.loaded_cost, cost, "Of the chosen batch at that utilisation.");
   json.sentence("As the user states it; null without.");
   json.object("api", question.api, [&](Fields& api, const ApiPrice& price) {
@@ -337,12 +303,10 @@ void served_model(Fields& json, const ServingView& view) {
   const auto& server = view.question.server;
   json("name", view.names.model, or_null);
   json("source", view.names.model_source, "Of its shapes, with their date.", or_null);
-  json.sentence("That memory must hold: embeddings and all experts included.");
-  json("parameters", server.model.parameters);
+  json("parameters", server.model.parameters, "Embeddings and all experts included.");
   json("weights_format", server.formats.weights, "Number format of the weights.");
   json("cache_format", server.formats.cache, "Number format of cached keys and values.");
-  json.sentence("Number format of attention, and of products with weights of 4 bits.");
-  json("activations_format", server.formats.activations);
+  json("activations_format", server.formats.activations, "Also of products with 4-bit weights.");
 }
 
 void request(Fields& json, const ServingView& view) {
@@ -351,8 +315,7 @@ void request(Fields& json, const ServingView& view) {
   json("prompt_tokens", one.prompt);
   json("output_tokens", one.output);
   json("cached_part", one.cached, "Of the prompt that is found in the cache.");
-  json.sentence("In the cache of one request, on average over its decode steps.");
-  json("mean_context_tokens", mean_context(one));
+  json("mean_context_tokens", mean_context(one), "In a request's cache, mean of its steps.");
   json("most_time_to_first_token_s", limits.first_token, "The limit asked for.");
   json("most_time_per_output_token_s", limits.per_token, "The limit asked for.");
 }
@@ -388,17 +351,12 @@ void serving_document(Fields& json, const ServingView& view, const Document& who
   json.object("request", view, request);
   json.object("basis", view, basis);
   json.object("memory", answer.memory, memory);
-  json.sentence("Weights that one token alone reads in a step.");
-  json("read_per_token_bytes", answer.read_per_token);
-  json.sentence("Peak over memory bandwidth of a GPU, efficiencies in it.");
-  json("ridge_flop_per_byte", answer.ridge);
-  json.sentence("From which on a step is bound by compute, caches left out; null: none.");
-  json("ridge_batch_without_cache", answer.weights_ridge_batch);
-  json.sentence("The same with the mean context in each cache; null: at no batch.");
-  json("ridge_batch", answer.ridge_batch);
+  json("read_per_token_bytes", answer.read_per_token, "Weights, by one token alone in a step.");
+  json("ridge_flop_per_byte", answer.ridge, "Peak over memory bandwidth, efficiencies in it.");
+  json("ridge_batch_without_cache", answer.weights_ridge_batch, "Bound by compute from it on.");
+  json("ridge_batch", answer.ridge_batch, "With the mean context in each cache; null: none.");
   json.array("batches", answer.batches, served, "By increasing batch.");
-  json.sentence("The largest that memory holds of requests at their mean length.");
-  json("ceiling_batch", answer.ceiling_batch);
+  json("ceiling_batch", answer.ceiling_batch, "The largest in memory, at the mean length.");
   json("ceiling_output_tokens_per_s",
        answer.ceiling_output_tokens_per_s,
        "At that batch: no server exceeds it at any.");

@@ -2,6 +2,7 @@
 #include "report/mfu/mfu_report.h"
 
 #include "report/charts/charts.h"
+#include "report/run/run_report.h"
 #include "src/model/transformer/transformer.h"
 
 #include <span>
@@ -239,15 +240,19 @@ Verdict judge_mfu(const MfuView& view) {
   const Utilisation& first = view.answer.against.front();
   verdict.answer = std::max(first.mfu, first.hfu) > 1.0 ? Answer::no : Answer::yes;
   if (view.question.stated_rate)
-    verdict.lines = {"As stated: whether the rate counts what is computed again is not known."};
+    verdict.lines = {
+        view.question.tokens_per_second > 0.0
+            ? "By 6 FLOPs for each parameter and trained token, without attention."
+            : "As stated: whether the rate counts what is computed again is not known.",
+        million_line(view)};
   else
     verdict.lines = {throughput_line(view), hardware_line(view)};
   for (const Utilisation& other : std::span(view.answer.against).subspan(1)) {
     verdict.lines.push_back(fmt::format("MFU {:.1f} % of {}.", 100.0 * other.mfu, of_peak(other)));
   }
-  if (view.question.stated_rate) return verdict;
-  verdict.lines.insert(verdict.lines.end(),
-                       {conventions_line(view), campaign_line(view), million_line(view)});
+  if (!view.question.stated_rate)
+    verdict.lines.insert(verdict.lines.end(),
+                         {conventions_line(view), campaign_line(view), million_line(view)});
   std::erase(verdict.lines, "");
   return verdict;
 }
@@ -273,14 +278,12 @@ Document compose_mfu(const MfuView& view) {
           .intervals = false,
           .verdict = judge_mfu(view),
           .sections = with_content(
-              {{"utilisation", "Utilisation", {}, {}, {peaks_table(view)}},
-               {"conventions",
-                "Conventions",
-                {},
-                {},
-                {with_conventions ? conventions_table(view) : Table{}}},
-               {"flops", "FLOPs", {}, {}, {all ? flop_parts_table(view) : Table{}}},
-               {"training", "Training", {}, {}, {training_cost_table(view)}},
+              {section_of("utilisation", "Utilisation", {peaks_table(view)}),
+               section_of("conventions",
+                          "Conventions",
+                          {with_conventions ? conventions_table(view) : Table{}}),
+               section_of("flops", "FLOPs", {all ? flop_parts_table(view) : Table{}}),
+               section_of("training", "Training", {training_cost_table(view)}),
                {"remarks", "Remarks", {}, view.answer.remarks, {}},
                {"sources", "Sources", all ? sources(view) : std::vector<std::string>{}, {}, {}}}),
           .next = next_commands(view)};
@@ -295,15 +298,122 @@ std::vector<Chart> mfu_charts(const MfuView& view) {
   for (const ConventionRow& row : view.answer.conventions) {
     rows.push_back({{"bar", words_of(row.convention).name}, {"value", 100.0 * row.utilisation}});
   }
-  chart.data = {{"kind", "bars"},
-                {"rows", std::move(rows)},
-                {"bar", "convention"},
-                {"value", "utilisation (%)"}};
+  chart.data = plain_bars(std::move(rows), "convention", "utilisation (%)");
   return {chart};
+}
+
+// Several runs, one per row of a table.
+
+/// Each a column and a member of the JSON.
+const std::vector<FieldOf<RunUse>>& run_fields() {
+  const auto hfu = [](const RunUse& one) {
+    return one.run.stated_rate ? std::nullopt : std::optional(one.first().hfu);
+  };
+  const auto per_gpu = [](const RunUse& one) {
+    const double rate = one.use.tokens_per_second_per_gpu;
+    return rate > 0.0 ? std::optional(rate) : std::nullopt;
+  };
+  static const std::vector<FieldOf<RunUse>> fields{
+      {parameter("run", "run"), &RunUse::name},
+      {parameter("model", "model"), [](const RunUse& one) { return one.names.model; }},
+      {parameter("gpu", "GPU"), [](const RunUse& one) { return one.names.gpu; }},
+      {measure("gpus", "GPUs", Unit::count), [](const RunUse& one) { return one.run.gpus; }},
+      {measure("tokens_per_s_per_gpu", "tokens, one GPU", Unit::tokens_per_second)
+           .with_digits(4)
+           .if_present(),
+       per_gpu},
+      {measure("rate", "one GPU", Unit::flop_per_second).with_decimals(1),
+       [](const RunUse& one) { return one.use.model_rate; }},
+      {measure("peak", "peak", Unit::flop_per_second).with_decimals(1),
+       [](const RunUse& one) { return one.first().peak.rate; }},
+      {measure("mfu", "MFU", Unit::percent).with_decimals(1), &RunUse::mfu},
+      {measure("hfu", "HFU", Unit::percent).with_decimals(1).if_present(), hfu},
+      {measure("per_million_tokens_usd", "per million tokens", Unit::dollars).if_present(),
+       [](const RunUse& one) { return one.use.million.cost; }}};
+  return fields;
+}
+
+std::string cheapest_line(const RunsView& view) {
+  const auto cost = [](const RunUse& one) { return one.use.million.cost.value_or(Dollars()); };
+  const RunUse& cheapest = *std::ranges::min_element(view.question, {}, cost);
+  if (view.question.size() < 2 || !(cost(cheapest).value() > 0.0)) return "";
+  return fmt::format(
+      "Cheapest per million trained tokens is {}, {}; tokens of other models are other work.",
+      cheapest.name,
+      format_money(number(cost(cheapest)), view.options.currency));
+}
+
+Verdict judge_runs(const RunsView& view) {
+  const auto& runs = view.question;
+  const RunUse& best = *std::ranges::max_element(runs, {}, &RunUse::mfu);
+  const RunUse& least = *std::ranges::min_element(runs, {}, &RunUse::mfu);
+  Verdict verdict;
+  verdict.answer = Answer::yes;
+  verdict.headline = if_it_fits(
+      fmt::format("{} has the largest MFU, {:.1f} %, {:.3g} times the least, {:.1f} % of {}",
+                  best.name,
+                  100.0 * best.mfu(),
+                  best.mfu() / least.mfu(),
+                  100.0 * least.mfu(),
+                  least.name),
+      ": record a step of that to see what it loses");
+  verdict.headline += ".";
+  verdict.lines = {cheapest_line(view)};
+  std::erase(verdict.lines, "");
+  return verdict;
+}
+
+Document compose_runs(const RunsView& view) {
+  Table table = make_table("runs", "Each run", view.question, columns_of<RunUse>(run_fields()));
+  return {.title = document_title(view.options.tool_version, "which run uses its GPUs best?"),
+          .subtitle = counted(view.question.size(), "run"),
+          .intervals = false,
+          .verdict = judge_runs(view),
+          .sections = with_content({section_of("runs", "Runs", {std::move(table)}),
+                                    {"remarks", "Remarks", {}, view.answer, {}}}),
+          .next = {{"scaleworth attribute FILE...", "where the rest of a step's time goes"}}};
+}
+
+std::vector<Chart> runs_charts(const RunsView& view) {
+  Chart chart{"runs-chart", "runs", "Part of the peak that each run turns into model FLOPs"};
+  std::vector<Json> rows;
+  for (const RunUse& one : view.question)
+    rows.push_back({{"bar", one.name}, {"value", 100.0 * one.mfu()}});
+  chart.data = plain_bars(std::move(rows), "run", "MFU (%)");
+  return {chart};
+}
+
+constexpr JsonHead runs_head{
+    "mfu_runs.schema.json",
+    "scaleworth mfu TABLE --format json",
+    "What several training runs make of their GPUs. Utilisations are fractions of 1, rates and "
+    "peaks of one GPU, dense. What does not exist is null.",
+    1,
+    "scaleworth mfu runs"};
+
+void runs_document(Fields& json, const RunsView& view, const Document& whole) {
+  put_versions(json, view.options);
+  put_currency(json, view.options);
+  put_verdict(json, whole.verdict, {});
+  put_array(json, "runs", view.question, run_fields());
+  json("remarks", view.answer);
 }
 }  // namespace
 
 std::string render_mfu(const MfuView& view) {
   return render_view(view, compose_mfu, mfu_charts);
+}
+
+std::string render_runs(const RunsView& view) {
+  return render_view(view, compose_runs, runs_charts);
+}
+
+std::string json_of_view(const RunsView& view, const Document& whole) {
+  return json_of(runs_head, [&](Fields& json) { runs_document(json, view, whole); });
+}
+
+std::string runs_schema() {
+  const std::vector<RunUse> one(1);
+  return schema_of(runs_head, [&](Fields& json) { runs_document(json, {one, {}, {}, {}}, {}); });
 }
 }  // namespace scaleworth::report

@@ -40,6 +40,18 @@ struct AnswerView {
   const MfuNames& names;
   const RenderOptions& options;
 };
+/// One of several runs, which a table has.
+struct RunUse {
+  std::string name;
+  MfuNames names;
+  TrainingRun run;
+  TrainingUse use;
+
+  Utilisation first() const { return use.against.empty() ? Utilisation{} : use.against.front(); }
+  double mfu() const { return first().mfu; }
+};
+/// With what is to be said of the table.
+using RunsView = AnswerView<std::vector<RunUse>, std::vector<std::string>>;
 using MfuView = AnswerView<TrainingRun, TrainingUse>;
 /// `names` without a GPU: none was asked for; without a model: there is no size to judge.
 using BudgetView = AnswerView<TrainingQuestion, TrainingPlan>;
@@ -47,6 +59,7 @@ using ServingView = AnswerView<ServingQuestion, ServingAnswer>;
 using DemandView = AnswerView<DemandQuestion, DemandAnswer>;
 
 std::string render_mfu(const MfuView& view);
+std::string render_runs(const RunsView& view);
 std::string render_budget(const BudgetView& view);
 std::string render_serving(const ServingView& view);
 std::string render_demand(const DemandView& view);
@@ -54,10 +67,12 @@ Verdict judge_serving(const ServingView& view);
 
 /// Numbers in base units, null for what is absent; the words are those of the whole report.
 std::string json_of_view(const MfuView& view, const Document& whole);
+std::string json_of_view(const RunsView& view, const Document& whole);
 std::string json_of_view(const BudgetView& view, const Document& whole);
 std::string json_of_view(const ServingView& view, const Document& whole);
 std::string json_of_view(const DemandView& view, const Document& whole);
 std::string mfu_schema();
+std::string runs_schema();
 std::string budget_schema();
 std::string serving_schema();
 std::string demand_schema();

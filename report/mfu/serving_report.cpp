@@ -65,15 +65,13 @@ struct PhasePart {
   const char* phase;
   const char* part;
   const Phase& of;
-  const PhaseWork* work;  // null: all-reduces
+  std::optional<PhaseWork> work;  // absent: all-reduces
 };
 
 void add_phase(std::vector<PhasePart>& parts, double batch, const char* name, const Phase& phase) {
-  parts.push_back({batch, name, "products", phase, &phase.products});
-  parts.push_back({batch, name, "attention", phase, &phase.attention});
-  if (phase.communication.value() > 0.0) {
-    parts.push_back({batch, name, "all-reduces", phase, nullptr});
-  }
+  parts.push_back({batch, name, "products", phase, phase.products});
+  parts.push_back({batch, name, "attention", phase, phase.attention});
+  if (phase.communication.value() > 0.0) parts.push_back({batch, name, "all-reduces", phase, {}});
 }
 
 Seconds memory_time(const PhasePart& one) {
@@ -94,13 +92,11 @@ Table phases_table(const ServingView& view) {
       {parameter("phase", "phase"), &PhasePart::phase},
       {parameter("part", "part"), &PhasePart::part},
       {measure("gflop", "GFLOP").with_digits(4),
-       [](const PhasePart& one) {
-         return one.work ? as_cell(one.work->flops.value() * 1e-9) : Cell{};
-       }},
+       path(&PhasePart::work, [](const PhaseWork& one) { return one.flops.value() * 1e-9; })},
       {measure("bytes", "reads", Unit::bytes).in_own_scale(),
-       [](const PhasePart& one) { return one.work ? as_cell(one.work->bytes) : Cell{}; }},
+       path(&PhasePart::work, &PhaseWork::bytes)},
       {measure("compute_s", "computing", Unit::seconds).in_own_scale(),
-       [](const PhasePart& one) { return one.work ? as_cell(one.work->compute) : Cell{}; }},
+       path(&PhasePart::work, &PhaseWork::compute)},
       {measure("memory_s", "reading or moving", Unit::seconds).in_own_scale(), memory_time}};
   return make_table("phases", "What prompts and steps are made of", parts, columns);
 }
@@ -201,7 +197,7 @@ Json lines_of(const ServingView& view, const std::vector<Series>& lines, const s
       rows.push_back({{"series", name}, {"x", one.batch}, {"value", json_value(value(one))}});
     }
   }
-  return {{"kind", "lines"}, {"rows", std::move(rows)}, {"x", "batch"}, {"y", y}, {"log", false}};
+  return line_data(std::move(rows), "batch", y);
 }
 
 std::vector<Chart> serving_charts(const ServingView& view) {
@@ -232,17 +228,18 @@ std::vector<Chart> serving_charts(const ServingView& view) {
 }
 
 Document compose_serving(const ServingView& view) {
-  return {.title = document_title(view.options.tool_version, "what do its tokens cost?"),
-          .subject = view.names.model,
-          .subtitle = subtitle(view),
-          .intervals = false,
-          .verdict = judge_serving(view),
-          .sections = with_content(
-              {{"batches", "Batches", {}, {}, {batches_table(view)}},
-               {"memory", "Memory", {}, {}, {memory_table(view)}},
-               {"phases", "Phases", {}, {}, {view.options.details ? phases_table(view) : Table{}}},
-               {"remarks", "Remarks", {}, view.names.remarks, {}}}),
-          .next = next_commands(view)};
+  return {
+      .title = document_title(view.options.tool_version, "what do its tokens cost?"),
+      .subject = view.names.model,
+      .subtitle = subtitle(view),
+      .intervals = false,
+      .verdict = judge_serving(view),
+      .sections = with_content(
+          {section_of("batches", "Batches", {batches_table(view)}),
+           section_of("memory", "Memory", {memory_table(view)}),
+           section_of("phases", "Phases", {view.options.details ? phases_table(view) : Table{}}),
+           {"remarks", "Remarks", {}, view.names.remarks, {}}}),
+      .next = next_commands(view)};
 }
 }  // namespace
 

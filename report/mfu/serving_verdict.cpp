@@ -229,14 +229,16 @@ std::optional<Interval<double>> real_break_even(const ServingView& view, const S
 }
 
 std::string groups_line(const ServingView& view) {
-  const int gpus = view.question.server.group.gpus;
+  const ServingGroup& group = view.question.server.group;
   if (view.question.groups == 1) return "";
   return fmt::format(
-      "{} copies of the model, each on the {} GPUs that NVLink joins{}: one group "
-      "over more of them would all-reduce over a network. The rows are of one copy.",
-      view.question.groups,
-      gpus,
-      words_for(view.options.audience, " (--domain)", ""));
+      "Each group is the {} GPUs that NVLink joins{}, and {}: one group over more of them would "
+      "all-reduce over a network. The rows are of one group.",
+      group.gpus,
+      words_for(view.options.audience, " (--domain)", ""),
+      group.stages == 1
+          ? "has a copy of the model"
+          : fmt::format("one of {} pipeline stages with a batch of its own", group.stages));
 }
 
 /// What a batch gains: "25.4 times the output of batch 1 at 64".

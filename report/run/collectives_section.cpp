@@ -4,7 +4,9 @@
 #include "src/core/files/fields.h"
 #include "src/model/collectives.h"
 
+#include <array>
 #include <cmath>
+#include <span>
 
 namespace scaleworth::report {
 namespace {
@@ -521,5 +523,124 @@ void put_collective(Fields& json, const CollectiveResult& result) {
   json("large_busbw_bytes_per_s", large_bus_bandwidth(result.points));
   json.array("fits", result.fits, put_fit);
   json.array("points", result.points, put_point);
+}
+
+// An all-reduce by stated latency and bandwidth.
+
+namespace {
+const char* schedule_name(Schedule schedule) {
+  constexpr std::array names{"ring",
+                             "double binary tree",
+                             "recursive doubling",
+                             "recursive halving and doubling",
+                             "hierarchy"};
+  return names[static_cast<std::size_t>(schedule)];
+}
+
+const std::vector<FieldOf<PricedWay>>& way_fields() {
+  static const std::vector<FieldOf<PricedWay>> fields{
+      {parameter("way", "way"),
+       [](const PricedWay& one) { return std::string(schedule_name(one.schedule)); }},
+      {measure("time", "time", Unit::seconds),
+       [](const PricedWay& one) { return one.time.total(); }},
+      {measure("latency", "latency", Unit::seconds),
+       [](const PricedWay& one) { return one.time.latency; }},
+      {measure("bandwidth", "bandwidth", Unit::seconds),
+       [](const PricedWay& one) { return one.time.bandwidth; }}};
+  return fields;
+}
+
+/// "recursive doubling, from 20.9 KiB on ring".
+template <class Regimes, class Text>
+std::string regimes_text(const Regimes& regimes, Text text) {
+  std::string all = schedule_name(regimes.front().second);
+  for (const auto& [from, schedule] : std::span(regimes).subspan(1))
+    all += fmt::format(", from {} on {}", text(from), schedule_name(schedule));
+  return all;
+}
+
+Verdict judge_price(const AllReduceQuestion& question, const AllReduceAnswer& answer) {
+  const PricedWay& best = answer.ways.front();
+  const double latency = best.time.latency / best.time.total();
+  const auto size = [](double bytes) { return format_quantity(number(bytes), Unit::bytes); };
+  const auto count = [](int ranks) { return fmt::format("{} ranks", ranks); };
+  Verdict verdict;
+  verdict.answer = Answer::yes;
+  verdict.headline = fmt::format(
+      "An all-reduce of {:g} MB among {} ranks takes {} by {}, {:.0f} % of it {}.",
+      question.message.value() / 1e6,
+      question.ranks,
+      format_quantity(number(best.time.total()), Unit::seconds),
+      schedule_name(best.schedule),
+      100.0 * std::max(latency, 1.0 - latency),
+      latency > 0.5 ? "latency: send fewer, larger messages" : "bandwidth: send fewer bytes");
+  verdict.lines = {
+      fmt::format(
+          "Fastest among {} ranks: {}.", question.ranks, regimes_text(answer.by_size, size)),
+      fmt::format("Fastest with this message, of powers of two: {}.",
+                  regimes_text(answer.by_count, count)),
+      fmt::format("Of ring and double tree alone, as NCCL has them, the tree is faster {} among "
+                  "these ranks, and {} with this message.",
+                  answer.tree_below ? "up to " + size(*answer.tree_below) : "at no size",
+                  answer.tree_from ? "from " + count(*answer.tree_from) + " on" : "at no count")};
+  if (question.compute)
+    verdict.lines.push_back(
+        answer.exceeds_compute
+            ? fmt::format("From {} on it takes longer than the compute that the ranks share.",
+                          count(*answer.exceeds_compute))
+            : "At no count up to 65536 it takes longer than the compute that the ranks share.");
+  return verdict;
+}
+
+constexpr JsonHead price_head{
+    "collective_price.schema.json",
+    "scaleworth comm --alpha-us ... --format json",
+    "An all-reduce by stated latency and bandwidth: each way of doing it, fastest first, its time "
+    "and the parts of it.",
+    1,
+    "scaleworth collective price"};
+
+void price_members(Fields& json,
+                   const Verdict& verdict,
+                   const AllReduceAnswer& answer,
+                   const RenderOptions& options) {
+  put_versions(json, options);
+  put_verdict(json, verdict, {});
+  put_array(json, "ways", answer.ways, way_fields());
+  json("exceeds_compute_from_ranks", answer.exceeds_compute);
+}
+}  // namespace
+
+std::string render_price(const model::AllReduceQuestion& question, const RenderOptions& options) {
+  const AllReduceAnswer answer = answer_all_reduce(question);
+  const Verdict verdict = judge_price(question, answer);
+  const auto document = [&](const RenderOptions& as) {
+    return Document{.title = document_title(as.tool_version, "what does an all-reduce take?"),
+                    .subtitle = "By stated latency and bandwidth: nothing is measured",
+                    .intervals = false,
+                    .verdict = verdict,
+                    .sections = {section_of(
+                        "ways",
+                        "Ways",
+                        {make_table("ways",
+                                    "Each way of doing it",
+                                    answer.ways,
+                                    columns_of<PricedWay>(way_fields()),
+                                    {"Without the sum's arithmetic, and other traffic."})})},
+                    .next = {{"scaleworth comm", "what the ranks of this machine take"}}};
+  };
+  return render_document({document,
+                          [&](const RenderOptions& as) {
+                            return json_of(price_head, [&](Fields& json) {
+                              price_members(json, verdict, answer, as);
+                            });
+                          },
+                          [] { return std::vector<Chart>{}; }},
+                         options);
+}
+
+std::string price_schema() {
+  const AllReduceAnswer answer{{{}}, {}, {}, {}, {}, {}};
+  return schema_of(price_head, [&](Fields& json) { price_members(json, {}, answer, {}); });
 }
 }  // namespace scaleworth::report

@@ -25,6 +25,9 @@ std::optional<std::size_t> last_strong(const std::vector<Row>& rows) {
   return last_row(
       rows, [](const Row& row) { return std::get<0>(row.levels)->mode == BatchScaling::strong; });
 }
+/// An all-reduce by stated latency and bandwidth, in the report's formats.
+std::string render_price(const model::AllReduceQuestion& question, const RenderOptions& options);
+std::string price_schema();
 /// Step time, speed-up, efficiency, where the step went, MFU.
 Section training_section(const std::vector<model::ScalingResult>& scaling, Audience audience);
 /// Laws and predictions, K*, causes, costs.

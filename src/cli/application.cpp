@@ -2,9 +2,11 @@
 #include "src/cli/application.h"
 
 #include "src/cli/input/table_input.h"
+#include "src/core/files/csv.h"
 #include "src/core/process.h"
 #include "src/core/version.h"
 
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -23,61 +25,31 @@ namespace {
 /// too; of commands that are not listed here --help shows all.
 struct ShortHelp {
   std::string_view command;
-  std::vector<std::string_view> flags;  // long names
+  std::string_view flags;  // long names
 };
-const std::vector<ShortHelp>& short_helps() {
-  static const std::vector<std::string_view> measure{"--help",
-                                                     "--suite",
-                                                     "--out",
-                                                     "--only",
-                                                     "--ranks",
-                                                     "--dry-run",
-                                                     "--time",
-                                                     "--repeat",
-                                                     "--machine",
-                                                     "--price",
-                                                     "--format",
-                                                     "--html"};
-  static const std::vector<ShortHelp> helps{{"bench", measure},
-                                            {"roofline", measure},
-                                            {"comm", measure},
-                                            {"step", measure},
-                                            {"decide",
-                                             {"--help",
-                                              "--scaling",
-                                              "--where",
-                                              "--price",
-                                              "--fixed",
-                                              "--value-of-time",
-                                              "--deadline-hours",
-                                              "--budget",
-                                              "--objective",
-                                              "--format",
-                                              "--html"}},
-                                            {"mfu",
-                                             {"--help",
-                                              "--model",
-                                              "--gpu",
-                                              "--gpus",
-                                              "--tokens-per-second",
-                                              "--step-seconds",
-                                              "--batch-tokens",
-                                              "--price",
-                                              "--inference",
-                                              "--budget",
-                                              "--format",
-                                              "--html"}}};
-  return helps;
-}
+constexpr std::string_view measure_help =
+    "--help --suite --out --only --ranks --dry-run --time --repeat --machine --price --format "
+    "--html";
+constexpr std::array short_helps{
+    ShortHelp{"bench", measure_help},
+    ShortHelp{"roofline", measure_help},
+    ShortHelp{"comm", measure_help},
+    ShortHelp{"step", measure_help},
+    ShortHelp{"decide",
+              "--help --scaling --where --price --fixed --value-of-time --deadline-hours --budget "
+              "--objective --format --html"},
+    ShortHelp{"mfu",
+              "--help --model --gpu --gpus --tokens-per-second --step-seconds --batch-tokens "
+              "--price --inference --budget --format --html"}};
 
 /// Hides what the command's short help does not show, and says how many flags that are.
 void shorten_help(CLI::App& command) {
-  const ShortHelp* help = find_in(short_helps(), command.get_name(), &ShortHelp::command);
+  const ShortHelp* help = find_in(short_helps, command.get_name(), &ShortHelp::command);
   if (help == nullptr) return;
   int hidden = 0;
   for (CLI::Option* option : command.get_options()) {
     const auto shown = [&](const std::string& name) {
-      return std::ranges::count(help->flags, "--" + name) > 0;
+      return std::ranges::count(split(help->flags, ' '), "--" + name) > 0;
     };
     if (option->get_group().empty() || option->get_positional() || option->get_required() ||
         std::ranges::any_of(option->get_lnames(), shown))

@@ -150,15 +150,12 @@ Command add_attribute_command(CLI::App& app) {
       ->check(nonnegative_number);
   flags.add("--rules",
             options->rules,
-            "a TOML file with your own rules for kernel and host names, ahead of the "
-            "built-in ones (data/kernels.toml shows the form)");
+            "TOML with rules of your own for names, ahead of the built-in data/kernels.toml");
   flags.add("--fabric",
             options->fabric,
             "a run of this machine, of comm or imported: whether a slow collective waits for late "
             "ranks or for the fabric");
-  flags.add("--export",
-            options->export_path,
-            "write the timeline with waits and arrows: .pftrace (Perfetto), .json or .json.gz");
+  flags.add("--export", options->export_path, "the timeline: .pftrace (Perfetto), .json(.gz)");
   command->add_flag("--slowest-step", options->slowest_step, "export only the slowest step");
   flags.add("--window", options->window, "export only FROM:TO, seconds since the first event");
   flags.add("--export-ranks", options->export_ranks, "export only these ranks, such as 0,3-5");

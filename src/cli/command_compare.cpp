@@ -355,9 +355,7 @@ Command add_check_command(CLI::App& app) {
   flags.add("--tolerance", options->tolerance_percent, "loss to look for, in per cent")
       ->check(positive_number)
       ->capture_default_str();
-  command->add_flag("--across-versions",
-                    options->across_versions,
-                    "compare also where NCCL or MPI have different versions");
+  command->add_flag("--across-versions", options->across_versions, "of NCCL or MPI, too");
   const std::vector<std::string> formats{"junit", "github", "prometheus"};
   add_render_flags(*command, options->render, formats, [options, formats](const std::string& name) {
     options->format =

@@ -122,10 +122,7 @@ Decision decide_file(DecideOptions& options) {
   request.law_counts = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most_law_counts));
   Decision decision = decide_table(file.table, request);
   add_doubts_of_run(options, decision);
-  if (options.domain) {
-    const auto edge = domain_remarks(decision.rows, *options.domain);
-    decision.remarks.insert(decision.remarks.begin(), edge.begin(), edge.end());
-  }
+  if (options.domain) decision.edge_of_domain = domain_remarks(decision.rows, *options.domain);
   if (!file.ignored.empty()) {
     decision.remarks.push_back(
         fmt::format("columns that are not used: {}", fmt::join(file.ignored, ", ")));

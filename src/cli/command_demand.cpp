@@ -45,20 +45,11 @@ double duration(const char* flag, const std::string& text) {
 std::string default_latency(const std::vector<ServicePoint>& curve) {
   const auto& known = curve.front().latencies;
   if (known.size() == 1) return known.front().name;
-  for (const char* name : {"p99",
-                           "e2e_p99",
-                           "request_p99",
-                           "p95",
-                           "e2e_p95",
-                           "request_p95",
-                           "ttft_p99",
-                           "ttft_p95",
-                           "p90",
-                           "ttft_p90",
-                           "p50",
-                           "ttft_p50",
-                           "ttft"})
-    if (find_in(known, name, &Latency::name) != nullptr) return name;
+  constexpr std::string_view names =
+      "p99 e2e_p99 request_p99 p95 e2e_p95 request_p95 ttft_p99 ttft_p95 p90 ttft_p90 p50 ttft_p50 "
+      "ttft";
+  for (const std::string_view name : split(names, ' '))
+    if (find_in(known, name, &Latency::name) != nullptr) return std::string(name);
   return known.empty() ? "mean" : known.front().name;
 }
 
@@ -150,19 +141,13 @@ void add_flags(CLI::App& command, DemandOptions& options) {
           "bench_serving, guidellm, aiperf; latencies of single requests alone")
       ->required();
   flags.add("--requests-per-s", options.requests_per_s, "the demand: mean requests per second");
-  flags.add("--tokens-per-request",
-            options.tokens_per_request,
-            "output tokens of a request (as the curve has it)");
+  flags.add("--tokens-per-request", options.tokens_per_request, "of output (as in the curve)");
   flags.add("--demand", options.hours, "instead: CSV of hour,requests, a line per hour");
   flags.add("--duty", options.duty, "part of the hours with requests, as 0.4")
       ->needs("--requests-per-s");
   flags.add("--burst", options.question.burst, "peak over mean within an hour, as 2");
-  flags.list("--latency-limit",
-             options.limits,
-             "2s, or of which latency of the curve, ttft_p99=500ms,tpot_p50=20ms");
-  flags.list("--concurrency",
-             options.question.loads,
-             "concurrencies between the measured ones to predict, as 24,48");
+  flags.list("--latency-limit", options.limits, "2s, or ttft_p99=500ms,tpot_p50=20ms");
+  flags.list("--concurrency", options.question.loads, "loads to predict between those, 24,48");
   flags.add("--gpus-per-replica", options.question.gpus_per_replica, "GPUs of the measured server")
       ->check(CLI::Range(1, 100000));
   flags.add("--start-up", options.start_up, "time from renting a replica until it serves, as 5m");

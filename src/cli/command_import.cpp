@@ -171,9 +171,8 @@ Command add_import_command(CLI::App& app) {
            "what these tools print or write, text or JSON, logs of jobs with it; - is stdin")
       ->required();
   flags.add("--out", options->out, "the run directory (default: a new one in scaleworth-runs)");
-  flags.add("--collective",
-            options->stated.collective,
-            "of files that do not say it: all_reduce, all_gather, reduce_scatter ...");
+  flags.add(
+      "--collective", options->stated.collective, "where files do not say it: all_reduce ...");
   flags.add("--ranks", options->stated.ranks, "of files that do not say it")
       ->check(CLI::Range(2, most_ranks));
   flags.add("--nodes", options->stated.nodes, "of files that do not say it")

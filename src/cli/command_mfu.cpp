@@ -2,6 +2,7 @@
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
+#include "src/cli/input/table_input.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
@@ -14,6 +15,8 @@
 
 namespace scaleworth::cli {
 namespace {
+/// Of a trained token: a multiplication and an addition, forward and twice backward.
+constexpr double flops_per_parameter = 6.0;
 constexpr auto teraflops = [](double number) { return FlopPerSecond(number * 1e12); };
 
 double tokens_per_second(const MfuOptions& options) {
@@ -26,6 +29,12 @@ double tokens_per_second(const MfuOptions& options) {
   }
   if (!(*options.step_seconds > 0.0)) throw UserError("--step-seconds must be positive");
   return *options.batch_tokens / *options.step_seconds;
+}
+
+/// A rate of one GPU becomes that of all.
+void settle(MfuOptions& options) {
+  if (options.tokens_per_gpu_second)
+    options.tokens_per_second = *options.tokens_per_gpu_second * static_cast<double>(options.gpus);
 }
 
 Recomputation recomputation_of(const std::string& name) {
@@ -43,7 +52,14 @@ TrainingRun run_of(const MfuOptions& options, const PeakChoice& peaks) {
   TrainingRun run;
   run.peaks = peaks.peaks;
   run.gpus = options.gpus;
+  if (options.price_usd_per_hour) run.price = dollars_per_hour(*options.price_usd_per_hour);
+  run.tokens = options.tokens;
   if (options.tflops_per_gpu) run.stated_rate = teraflops(*options.tflops_per_gpu);
+  if (options.parameters) {
+    run.tokens_per_second = tokens_per_second(options);
+    run.stated_rate = FlopPerSecond(flops_per_parameter * *options.parameters *
+                                    run.tokens_per_second / static_cast<double>(run.gpus));
+  }
   if (run.stated_rate && options.model.empty()) return run;
   const Denominator& peak = run.peaks.front();
   if (run.stated_rate && *run.stated_rate > peak.rate)
@@ -67,8 +83,6 @@ TrainingRun run_of(const MfuOptions& options, const PeakChoice& peaks) {
   } else {
     run.tokens_per_second = tokens_per_second(options);
   }
-  if (options.price_usd_per_hour) run.price = dollars_per_hour(*options.price_usd_per_hour);
-  run.tokens = options.tokens;
   return run;
 }
 
@@ -153,11 +167,14 @@ int print_budget(const MfuOptions& options, const BudgetOptions& budget) {
 }
 
 void add_flags(const Flags& flags, MfuOptions& options) {
+  flags.add("runs",
+            options.runs,
+            "a table, a training run per row, cells in place of flags: run, model or params, gpu, "
+            "gpus, tokens_per_s, step_s and batch_tokens, or tflops_per_gpu; price");
   flags.add("--model", options.model, "architecture by its id; all: scaleworth list --known");
+  flags.add("--parameters", options.parameters, "in place of a model: 175e9, each 6 FLOPs a token");
   flags.add("--model-file", options.model_file, "TOML with [[model]] tables of your own");
-  flags.add("--gpu",
-            options.gpu,
-            "GPU by its id, alias or name in nvidia-smi; unknown here: with --peak");
+  flags.add("--gpu", options.gpu, "its id, alias or name in nvidia-smi; unknown: with --peak");
   flags.add("--datasheets", options.datasheets, "TOML with [[gpu]] tables of your own")
       ->needs("--gpu");
   flags.add("--gpus", options.gpus, "how many work on the step")->capture_default_str();
@@ -165,44 +182,137 @@ void add_flags(const Flags& flags, MfuOptions& options) {
   flags
       .add("--tokens-per-second-per-gpu", options.tokens_per_gpu_second, "the same, of one of them")
       ->excludes("--tokens-per-second");
-  flags
-      .add("--tflops-per-gpu",
-           options.tflops_per_gpu,
-           "instead: TFLOP/s of one GPU as a paper or a log states them; needs no --model")
+  flags.add("--tflops-per-gpu", options.tflops_per_gpu, "instead: as stated; needs no --model")
       ->excludes("--tokens-per-second")
       ->excludes("--tokens-per-second-per-gpu");
   flags.add("--step-seconds", options.step_seconds, "instead: seconds of one step ...");
   flags.add("--batch-tokens", options.batch_tokens, "... and the tokens that it trains on");
   flags.add("--sequence", options.sequence, "tokens of one sequence (the model's own)");
-  flags
-      .add("--mtp-layers",
-           options.mtp_layers,
-           "layers of multi-token prediction that are trained too (the model's own)")
+  flags.add("--mtp-layers", options.mtp_layers, "of multi-token prediction (the model's own)")
       ->check(CLI::Range(0, 1024));
-  flags.add("--dtype",
-            options.number_format,
-            "number format of the products: bf16, fp16, fp8, tf32, fp32 ... (bf16)");
+  flags.add("--dtype", options.number_format, "of the products: bf16, fp16, fp8, tf32 ... (bf16)");
   flags
       .add("--convention",
            options.convention,
            "how FLOPs are counted: full, causal, palm, narayanan, korthikanti, 6nd, "
            "torchtitan, llm-foundry, megatron (Megatron-LM), megatron-bridge (with windows)")
       ->capture_default_str();
-  flags
-      .add("--recompute",
-           options.recomputation,
-           "what the backward pass computes again: none, selective (attention) or full")
+  flags.add("--recompute", options.recomputation, "none, selective (attention) or full")
       ->check(CLI::IsMember({"none", "selective", "full"}))
       ->capture_default_str();
   flags.call<double>(
       "--peak",
       [&options](double number) { options.peak = teraflops(number); },
       "dense peak of one GPU, TFLOP/s");
-  flags.add("--measured-peak",
-            options.measured_peak,
-            "besides: a measured ceiling, TFLOP/s or a run with products of GPUs");
+  flags.add("--measured-peak", options.measured_peak, "TFLOP/s, or a run with products of GPUs");
   flags.add("--price", options.price_usd_per_hour, "USD for one GPU for one hour");
   flags.add("--tokens", options.tokens, "tokens to train on, as 300e9: days and cost");
+}
+
+// `scaleworth mfu runs.csv`: a run per row, whose cells stand in place of the flags.
+
+constexpr const char* name_of_run = "name_of_run";
+
+struct RunColumn {
+  std::string flag;        // that its cells stand for; empty: not used
+  double factor = 0.0;     // of its numbers; 0: texts
+  bool bare_rate = false;  // whose name does not say whether it is of one GPU or of all
+};
+
+RunColumn rate_of_run(const TableColumn& rate) {
+  const bool whole = rate.flops && rate.all_of_them;
+  if (rate.relative || rate.inverse || whole || (!rate.flops && rate.work_noun != "tokens"))
+    return {};
+  const char* const tokens = rate.per_rank ? "--tokens-per-second-per-gpu" : "--tokens-per-second";
+  return {rate.flops ? "--tflops-per-gpu" : tokens,
+          rate.flops ? rate.factor * 1e-12 : rate.factor,
+          !rate.per_rank && !rate.all_of_them};
+}
+
+RunColumn column_of_run(const RawTable& table, std::size_t column) {
+  const WordList words = all_header_words(table.columns[column]);
+  const auto has = [&](const char* word) { return std::ranges::count(words, word) > 0; };
+  if (says_numbers(table, column)) {
+    const auto known = table_column(table.columns[column], table.place);
+    if (known && known->meaning == Meaning::throughput) return rate_of_run(*known);
+    if (has_word("--parameters", words))
+      return {"--parameters", has("b") || has("billion") ? 1e9 : 1.0};
+    if (has("tokens") && has_word("step", words)) return {"--batch-tokens", 1.0};
+    for (const auto& [meaning, flag] : {std::pair{Meaning::count, "--gpus"},
+                                        {Meaning::time, "--step-seconds"},
+                                        {Meaning::sequence_length, "--sequence"},
+                                        {Meaning::price, "--price"}})
+      if (known && known->meaning == meaning) return {flag, known->factor};
+  }
+  for (const char* flag : {"--model", "--gpu", "--dtype", "--recompute", name_of_run})
+    if (has_word(flag, words)) return {flag};
+  return {};
+}
+
+report::RunUse use_of_row(const MfuOptions& flags,
+                          const RawTable& table,
+                          const RawRow& row,
+                          const std::vector<RunColumn>& columns) {
+  try {
+    report::RunUse one{toml_file::printable(row.place), {}, {}, {}};
+    MfuOptions options = flags;
+    CLI::App cells;
+    add_flags(Flags(cells), options);
+    take_typed_numbers(cells);
+    std::vector<std::string> arguments;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto& [flag, factor, bare] = columns[i];
+      std::string text = without_marks(cell_text(row.cells[i]));
+      if (flag.empty() || text.empty() || is_missing(row.cells[i])) continue;
+      if (factor > 0.0) text = fmt::format("{:.17g}", *value_in(table, row, i, factor));
+      if (flag == name_of_run)
+        one.name = toml_file::printable(text);
+      else
+        arguments.insert(arguments.begin(), {text, flag});  // CLI11 takes them from the end
+    }
+    cells.parse(arguments);
+    if (options.parameters) options.model.clear();
+    settle(options);
+    const auto gpu = datasheet_of(options);
+    const PeakChoice peaks = stated_peaks(options, gpu);
+    one.run = run_of(options, peaks);
+    one.use = use_of_training(one.run);
+    one.names = gpu_names(options, gpu);
+    one.names.model = one.run.model.name;
+    if (options.parameters)
+      one.names.model = fmt::format("{:.4g} billion parameters", *options.parameters * 1e-9);
+    if (one.mfu() > 1.0)
+      throw UserError("MFU {:.0f} %: check the GPUs and the rate", 100.0 * one.mfu());
+    return one;
+  } catch (const std::runtime_error& error) {  // CLI11's, and UserError
+    throw UserError("{}: {}", row.place, error.what());
+  }
+}
+
+int print_runs(const MfuOptions& flags) {
+  const RawTable table = parse_raw_table(toml_file::read_small_file(flags.runs), flags.runs);
+  std::vector<RunColumn> columns;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) columns.push_back(column_of_run(table, i));
+  const auto has = [&](std::string_view flag) {
+    return std::ranges::any_of(columns,
+                               [=](const auto& one) { return one.flag.starts_with(flag); });
+  };
+  // Of tokens and TFLOP/s the tokens say more where the model is known, and else nothing.
+  const bool modelled = has("--model") || has("--parameters") || !flags.model.empty();
+  const bool both = has("--tflops") && (has("--tokens") || has("--step"));
+  for (RunColumn& one : columns)
+    if (both && one.flag.starts_with(modelled ? "--tflops" : "--tokens")) one.flag.clear();
+  std::vector<std::string> remarks;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string name = toml_file::printable(table.columns[i]);
+    if (columns[i].flag.empty()) remarks.push_back(name + " is not used");
+    if (columns[i].bare_rate)
+      remarks.push_back(name + " is read as of " + (has("--tflops") ? "one GPU" : "all GPUs"));
+  }
+  const auto runs =
+      mapped(table.rows, [&](const RawRow& row) { return use_of_row(flags, table, row, columns); });
+  fmt::print("{}", report::render_runs({runs, remarks, {}, flags.render}));
+  return exit_done;
 }
 
 constexpr const char* examples =
@@ -210,6 +320,7 @@ constexpr const char* examples =
     "--tokens-per-second 140000 --price 2 --tokens 300e9\n"
     "A server: scaleworth mfu --model llama-3.1-70b --gpu h100-sxm --gpus 4 --dtype fp8 "
     "--inference --price 2.50\n"
+    "Runs:     scaleworth mfu runs.csv --gpu h100-sxm\n"
     "A budget: scaleworth mfu --budget 1e6 --gpu h100-sxm --mfu 0.4 --price 2\n";
 
 Analysis analysis_of(const std::string& run) {
@@ -217,11 +328,9 @@ Analysis analysis_of(const std::string& run) {
 }
 
 /// A flag that changes nothing would be believed to have changed something.
-void refuse_unused(const CLI::App& command,
-                   const std::string& asked,
-                   std::initializer_list<const char*> unused) {
-  for (const char* flag : unused) {
-    if (command.count(flag) == 0) continue;
+void refuse_unused(const CLI::App& command, const std::string& asked, std::string_view unused) {
+  for (const std::string_view flag : split(unused, ' ')) {
+    if (command.count(std::string(flag)) == 0) continue;
     throw UserError("{} changes nothing of {}: leave it out", flag, asked);
   }
 }
@@ -230,40 +339,28 @@ int run_mfu(const CLI::App& command,
             MfuOptions& options,
             const ServingOptions& serving,
             const BudgetOptions& budget) {
-  if (options.tokens_per_gpu_second)
-    options.tokens_per_second = *options.tokens_per_gpu_second * static_cast<double>(options.gpus);
+  settle(options);
+  if (!options.runs.empty()) {
+    if (budget.asked()) throw UserError("a table of runs has no --budget: leave one of them out");
+    return print_runs(options);
+  }
   if (serving.asked) {
-    refuse_unused(command,
-                  "what --inference costs",
-                  {"--convention", "--recompute", "--mfu", "--mtp-layers"});
+    refuse_unused(command, "what --inference costs", "--convention --recompute --mfu --mtp-layers");
     return print_serving(options, serving);
   }
   if (budget.asked()) {
     refuse_unused(command,
                   "what a --budget is best spent on",
-                  {"--tokens-per-second",
-                   "--tokens-per-second-per-gpu",
-                   "--step-seconds",
-                   "--batch-tokens",
-                   "--sequence",
-                   "--mtp-layers",
-                   "--tokens",
-                   "--convention",
-                   "--recompute"});
+                  "--tokens-per-second --tokens-per-second-per-gpu --step-seconds --batch-tokens "
+                  "--sequence --mtp-layers --tokens --convention --recompute --parameters");
     return print_budget(options, budget);
   }
   if (options.tflops_per_gpu && options.model.empty())
     refuse_unused(command,
                   "TFLOP/s without a --model",
-                  {"--step-seconds",
-                   "--batch-tokens",
-                   "--sequence",
-                   "--mtp-layers",
-                   "--convention",
-                   "--recompute",
-                   "--price",
-                   "--tokens"});
-  refuse_unused(command, "a run, whose MFU follows from its throughput", {"--mfu"});
+                  "--step-seconds --batch-tokens --sequence --mtp-layers --convention --recompute "
+                  "--price --tokens");
+  refuse_unused(command, "a run, whose MFU follows from its throughput", "--mfu");
   return print_utilisation(options);
 }
 }  // namespace
@@ -343,6 +440,7 @@ Command add_mfu_command(CLI::App& app) {
       "mfu",
       "model FLOPs, MFU, HFU and the cost of training or serving, from a model and its GPUs");
   add_flags(Flags(*command), *options);
+  command->get_option("--parameters")->excludes("--model");
   budget->add_to(*command);
   serving->add_to(*command);
   add_currency(*command, options->render.currency);

@@ -211,9 +211,7 @@ Command add_report_command(CLI::App& app) {
   auto options = std::make_shared<ReportedRuns>();
   CLI::App* command =
       app.add_subcommand("report", "print a run again, in any format, on any machine");
-  Flags(*command)
-      .add("run", options->runs, "run directories, run.json files or results that import takes")
-      ->required();
+  Flags(*command).add("run", options->runs, "runs, or results that import takes")->required();
   options->report.add_to(*command);
   take_typed_numbers(*command);
   return {command, [options](const Arguments&) { return report_runs(*options); }};
@@ -236,9 +234,7 @@ Command add_list_command(CLI::App& app) {
   const Flags flags(*command);
   flags.add("--mpi-module", options->mpi_module, "path of libscaleworth_mpi.so");
   flags.add("--blas-lib", options->blas_library, "path of an OpenBLAS");
-  command->add_flag("--known",
-                    options->known,
-                    "instead: GPUs and models whose figures are compiled in, with sources");
+  command->add_flag("--known", options->known, "instead: the GPUs and models known, with sources");
   add_vendor_options(*command, options->vendor_paths);
   return {command, [options](const Arguments&) { return list(*options); }};
 }

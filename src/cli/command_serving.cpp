@@ -136,27 +136,28 @@ Server server_of(const MfuOptions& options,
   return server;
 }
 
-/// Beyond the GPUs that fast links join, each domain serves a copy of the model by itself, where it
-/// fits: all-reduces over a network would take longer than what they share.
+/// Heads and experts are not cut: a GPU has whole ones.
+void check_layout(const TransformerModel& model, std::int64_t gpus) {
+  const bool experts = model.experts > 1 && model.experts % gpus == 0;
+  if (model.heads % gpus == 0 || experts) return;
+  throw UserError(
+      "--gpus {0}: the {1} attention heads of {2} do not divide among {0}: give a divisor of {1}, "
+      "or several servers",
+      gpus,
+      model.heads,
+      model.name);
+}
+
+/// Beyond the GPUs that fast links join, each domain serves a copy of the model by itself, or a
+/// stage of it where it does not fit: all-reduces over a network would take longer than what they
+/// share.
 void divide_into_domains(const MfuOptions& options,
                          const ServingOptions& serving,
                          ServingQuestion& question,
                          report::MfuNames& names) {
   ServingGroup& group = question.server.group;
   const bool stated = serving.link_latency || serving.link_bandwidth;
-  if (stated || group.gpus <= serving.domain) return;
-  const Request& request = question.request;
-  Server one = question.server;
-  one.group.gpus = serving.domain;
-  if (batch_in_memory(one, request.prompt + request.output).value_or(1) < 1) {
-    names.remarks.push_back(fmt::format(
-        "{} does not fit the {} GPUs that NVLink joins: its all-reduces cross a network here, but "
-        "are priced as NVLink; state the network by --link-latency-us and --link-gb-per-s, or the "
-        "domain by --domain.",
-        names.model,
-        serving.domain));
-    return;
-  }
+  if (stated || group.gpus <= serving.domain) return check_layout(model_of(options), group.gpus);
   if (group.gpus % serving.domain != 0)
     throw UserError(
         "--gpus {}: no multiple of the {} GPUs that NVLink joins; give {} or {}, or another "
@@ -168,7 +169,14 @@ void divide_into_domains(const MfuOptions& options,
   question.groups = group.gpus / serving.domain;
   const Sheet gpu = datasheet_of(options);
   group.gpus = serving.domain;
+  check_layout(model_of(options), group.gpus);
   group.link = link_of(serving, gpu, group.gpus, names);
+  const double tokens = question.request.prompt + question.request.output;
+  const auto fits = [&] { return batch_in_memory(question.server, tokens).value_or(1) >= 1; };
+  while (!fits() && group.stages < question.groups) {
+    ++group.stages;
+    while (question.groups % group.stages != 0) ++group.stages;
+  }
 }
 
 void add_request(const Flags& flags, ServingOptions& options) {
@@ -176,20 +184,16 @@ void add_request(const Flags& flags, ServingOptions& options) {
   flags.add("--prompt", request.prompt, "tokens of a prompt")->capture_default_str();
   flags.add("--output", request.output, "tokens of an answer")->capture_default_str();
   flags.add("--cached", request.cached, "part of a prompt that is found in the cache, as 0.5");
-  flags.list("--batch",
-             options.question.batches,
-             "requests at work at once, 1,8,32 (up to what memory holds)");
+  flags.list("--batch", options.question.batches, "requests at once, 1,8,32 (what memory holds)");
   auto& [weights, cache, activations] = options.question.server.formats;
   cache.clear();
   activations.clear();
   flags.add("--activation-dtype",
             activations,
-            "number format of attention, of the cache and of products with weights of 4 bits "
-            "(bf16; fp16 and fp32 with such weights)");
+            "of attention, cache and products with 4-bit weights (bf16; fp16, fp32 as weights)");
   flags.add("--kv-dtype,--cache-format",
             cache,
-            "number format of the cache (as the activations): " +
-                fmt::format("{}", fmt::join(known_formats(), ", ")));
+            fmt::format("of the cache (as the activations): {}", fmt::join(known_formats(), ", ")));
 }
 
 void add_money(const Flags& flags, ServingOptions& options) {
@@ -199,9 +203,7 @@ void add_money(const Flags& flags, ServingOptions& options) {
   flags.add("--burst", load.burst, "peak over mean of the requests, as 2");
   flags.add("--api-price-in", options.api_in, "an API's USD per million input tokens");
   flags.add("--api-price-out", options.api_out, "an API's USD per million output tokens");
-  flags.add("--api-price-cached",
-            options.api_cached,
-            "an API's USD per million input tokens found in its cache");
+  flags.add("--api-price-cached", options.api_cached, "the same of tokens found in its cache");
   flags.add("--max-ttft-ms", limits.first_token, "exclude batches whose first token comes later");
   flags.add("--max-tpot-ms", limits.per_token, "exclude batches whose tokens come more slowly");
 }
@@ -209,27 +211,17 @@ void add_money(const Flags& flags, ServingOptions& options) {
 void add_machine(const Flags& flags, ServingOptions& options) {
   ServingGroup& server = options.question.server.group;
   MeasuredTimes& measured = options.question.measured;
-  flags.add("--compute-efficiency",
-            server.compute_efficiency,
-            "part of the peak that the server reaches (1: the roof)");
-  flags.add("--bandwidth-efficiency",
-            server.bandwidth_efficiency,
-            "part of the memory bandwidth that it reaches (1: the roof)");
+  flags.add("--compute-efficiency", server.compute_efficiency, "reached part of the peak (1)");
+  flags.add("--bandwidth-efficiency", server.bandwidth_efficiency, "of the memory bandwidth (1)");
   flags.add("--memory-fraction", server.memory_part, "part of the memory for weights and caches")
       ->capture_default_str();
-  flags.add("--memory-gb-per-s",
-            options.bandwidth,
-            "memory bandwidth of a GPU, in place of the datasheet's");
+  flags.add("--memory-gb-per-s", options.bandwidth, "of a GPU, in place of the datasheet's");
   flags.add("--memory-gib", server.memory, "memory of a GPU, in place of the datasheet's");
   flags.add("--domain", options.domain, "GPUs that NVLink joins: a group of tensor parallelism")
       ->check(positive_number)
       ->capture_default_str();
-  flags.add("--link-latency-us",
-            options.link_latency,
-            "time of a small all-reduce among the GPUs (0: the datasheet's roof)");
-  flags.add("--link-gb-per-s",
-            options.link_bandwidth,
-            "bus bandwidth of a large all-reduce among the GPUs (the datasheet's NVLink or PCIe)");
+  flags.add("--link-latency-us", options.link_latency, "time of a small all-reduce (0)");
+  flags.add("--link-gb-per-s", options.link_bandwidth, "busbw of a large one (the datasheet's)");
   flags.add("--prefill-ms", measured.prefill, "measured: one prompt alone, with one --batch");
   flags.add("--step-ms", measured.decode_step, "measured: one decode step, at one --batch");
 }
@@ -259,14 +251,10 @@ void ServingOptions::add_to(CLI::App& command) {
       command.add_flag("--inference", asked, "serve the model instead of training it")
           ->group(group);
   // Of training only.
-  for (const char* other : {"--step-seconds",
-                            "--batch-tokens",
-                            "--sequence",
-                            "--tokens",
-                            "--budget",
-                            "--budget-flops"}) {
-    inference->excludes(command.get_option(other));
-  }
+  constexpr std::string_view training =
+      "--step-seconds --batch-tokens --parameters --sequence --tokens --budget --budget-flops runs";
+  for (const std::string_view other : split(training, ' '))
+    inference->excludes(command.get_option(std::string(other)));
   const Flags flags(command, group, inference);
   add_request(flags, *this);
   add_money(flags, *this);

@@ -169,12 +169,8 @@ Command add_trace_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "trace", "record any CUDA program and its children, unchanged: trace -- python train.py");
   const Flags flags(*command);
-  flags.add("-o,--out,--output",
-            options->out,
-            "directory of the recordings (default: scaleworth-trace-TIME)");
-  flags.add("--steps",
-            options->steps,
-            "FROM:TO, only these steps, by NVTX ranges that name steps (\"step 12\")");
+  flags.add("-o,--out,--output", options->out, "a directory (default: scaleworth-trace-TIME)");
+  flags.add("--steps", options->steps, "FROM:TO, only these, by NVTX ranges \"step 12\"");
   flags.add("--duration", options->duration, "seconds to record, from the first moment recorded");
   flags.add("--capture-range",
             options->capture_range,

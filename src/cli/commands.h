@@ -30,6 +30,8 @@ void print_question(const Question& question, const std::string& command);
 
 /// What `scaleworth mfu` is asked: an architecture and a throughput in, utilisation and cost out.
 struct MfuOptions {
+  std::string runs;                  // a table of them, whose cells stand in place of the flags
+  std::optional<double> parameters;  // that a token meets, in place of a model
   std::string model;
   std::string model_file;  // empty: the models built in
   std::string gpu;

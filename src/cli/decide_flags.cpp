@@ -200,10 +200,8 @@ void add_input(CLI::App& command, DecideOptions& options) {
   curve.add("--t1-hours", options.single, "without a table: hours at one rank (1)");
   curve.list("--counts", request.shown_counts, "without a table: counts to list, 1,2,4,8");
   flags.add("--max-count", options.max_count, "largest count of a curve, given or fitted (64)");
-  flags.list(
-      "--forecast", request.forecast_counts, "counts to forecast beside 2, 4, 8 times the largest");
-  flags.add(
-      "--baseline", request.metrics.baseline, "count that speed-up is against (the smallest)");
+  flags.list("--forecast", request.forecast_counts, "counts beside 2, 4, 8 times the largest");
+  flags.add("--baseline", request.metrics.baseline, "count that speed-up is over (the least)");
   flags.add("--work", request.metrics.work, "items of the whole run, where the table does not say");
   const Flags peak(command, "Utilisation");
   peak.add("--gpu", options.peak.gpu, "GPU of a table of tokens/s or TFLOP/s: each count's MFU");
@@ -219,19 +217,13 @@ void add_bill(CLI::App& command, DecideOptions& options) {
   Prices& prices = options.request.metrics.prices.emplace();
   const Flags flags(command, "Bill", nullptr, nonnegative_number);
   flags.add("--price,--rate-per-worker", options.price, "USD for one rank for one hour");
-  flags.add("--instance-price",
-            options.instance_price,
-            "USD for one instance for one hour, in place of --price");
-  flags
-      .add("--gpus-per-instance",
-           options.selection.gpus_per_instance,
-           "GPUs (or whatever the table counts) that an instance has")
-      ->check(positive_number);
+  flags.add("--instance-price", options.instance_price, "USD for one instance for one hour");
+  auto& several = options.selection.gpus_per_instance;
+  flags.add("--gpus-per-instance", several, "how many it has")->check(positive_number);
   flags.add("--fixed", prices.fixed, "USD for each hour of wall clock");
   flags.add("--value-of-time",
             prices.value_of_time,
-            "USD that an hour of waiting is worth: acts exactly like --fixed, but is no "
-            "bill, so that --budget leaves it out");
+            "USD that an hour of waiting is worth: like --fixed, but no bill for --budget");
 }
 
 void add_regimes(CLI::App& command, DecideOptions& options) {
@@ -245,15 +237,9 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
              "used 80 % of them; \"spot\" alone takes --spot-price, \"owned\" alone --capex");
   flags.add("--spot-price", spot.price_per_rank, "USD for one rank-hour on spot")
       ->check(nonnegative_number);
-  flags.add("--preemption-per-hour",
-            reclaims.per_hour,
-            "reclaims of one instance per hour on spot (0: none)");
-  flags
-      .add("--ranks-per-instance",
-           reclaims.ranks_per_instance,
-           "spot: ranks that are reclaimed together")
-      ->check(positive_number)
-      ->default_str("1");
+  flags.add("--preemption-per-hour", reclaims.per_hour, "reclaims of one spot instance (0: none)");
+  flags.add("--ranks-per-instance", reclaims.ranks_per_instance, "spot: reclaimed together (1)")
+      ->check(positive_number);
   const auto take_failures = [&options](const std::string& hours) {
     options.request.metrics.failures.emplace().failures_per_hour = failures_per_hour(hours);
   };
@@ -263,17 +249,10 @@ void add_regimes(CLI::App& command, DecideOptions& options) {
       "mean time between failures of one rank, h, whatever the way to pay: costs, times and "
       "deadlines are then expected ones; published: 50700, of a GPU of the Llama 3 405B training "
       "(arXiv 2407.21783, table 5); none: not counted, no remark");
-  flags.add("--checkpoint-s", reclaims.checkpoint, "spot, failures: seconds to write the state")
-      ->default_str("120");
-  flags.add("--restart-s", reclaims.restart, "spot, failures: seconds on new machines until work")
-      ->default_str("600");
-  flags
-      .add("--reacquire-s",
-           reclaims.reacquisition,
-           "spot, failures: seconds before that, until there are new machines; on spot not paid")
-      ->default_str("0");
-  flags.add("--notice-s", reclaims.notice, "spot: seconds of warning before a reclaim")
-      ->default_str("0");
+  flags.add("--checkpoint-s", reclaims.checkpoint, "spot, failures: to write the state (120)");
+  flags.add("--restart-s", reclaims.restart, "spot, failures: on new machines until work (600)");
+  flags.add("--reacquire-s", reclaims.reacquisition, "before that, for machines: free on spot (0)");
+  flags.add("--notice-s", reclaims.notice, "spot: seconds of warning before a reclaim (0)");
 }
 
 void add_owned(CLI::App& command, DecideOptions& options) {
@@ -289,8 +268,7 @@ void add_owned(CLI::App& command, DecideOptions& options) {
   flags.add("--discount-rate", owned.discount_rate, "per year, as 0.08 (0: a straight line)");
   flags.add("--power-kw", owned.power_kw, "kW per rank, drawn all year (0)");
   flags.add("--electricity-usd-per-kwh", owned.usd_per_kwh, "price of energy (0)");
-  flags.add(
-      "--opex-per-year", owned.operation_usd_per_year, "USD per rank: staff, space, service (0)");
+  flags.add("--opex-per-year", owned.operation_usd_per_year, "USD per rank: staff, space (0)");
   flags.add("--utilisation", owned.utilisation, "part of all hours that do useful work (1)");
   Flags(command, group)
       .add("--pue",
@@ -301,16 +279,12 @@ void add_owned(CLI::App& command, DecideOptions& options) {
 
 void add_energy(CLI::App& command, PowerTerms& power) {
   const Flags flags(command, "Energy and carbon");
-  flags
-      .add("--watts-per-rank",
-           power.watts_per_rank,
-           "W of a rank that computes, where the table has no energy")
+  flags.add("--watts-per-rank", power.watts_per_rank, "W of a rank that computes")
       ->check(positive_number);
   flags
       .add("--idle-watts-fraction",
            power.waiting_power,
-           "part of these W that a rank draws while it waits (0.7: MLPerf Training v4.0 "
-           "power logs, H100 nodes at 22 % efficiency)")
+           "part of these W while a rank waits (0.7: MLPerf Training v4.0 power logs, H100)")
       ->check(CLI::Range(0.0, 1.0));
   flags.add("--grid",
             power.grid,
@@ -326,51 +300,34 @@ void add_law_inputs(CLI::App& command, DecideOptions& options) {
   LawInputs& inputs = options.request.law_inputs;
   MessageTerms& message = options.request.message.emplace();
   const Flags positive(command, group, nullptr, positive_number);
-  positive.add(
-      "--alpha-us", message.latency, "latency of one hop, us: separates latency from bandwidth");
+  positive.add("--alpha-us", message.latency, "latency of one hop, us: divides the loss");
   positive.add("--beta-gbs", message.bandwidth, "bandwidth of one link, GB/s");
   positive.add("--message-mb", message.message, "MB of the collective that dominates");
   positive
       .add("--messages",
            inputs.ring.emplace().messages,
-           "such collectives in the time of a row: a law with their time known")
+           "such collectives in the time of a row: divides the gap, and adds a law (1 of steps)")
       ->needs("--message-mb");
   const Flags flags(command, group);
   WorkDepth& bounds = inputs.work_depth.emplace();
   flags.add("--work-rank-hours", bounds.work, "hours of all operations at one rank");
   flags.add("--depth-hours", bounds.depth, "hours of the longest chain of dependent operations");
-  flags.add("--domain",
-            options.domain,
-            "ranks joined by faster links (8 in most NVLink nodes): is its edge a cliff?");
+  flags.add("--domain", options.domain, "ranks that faster links join, 8: is the edge a cliff?");
 }
 
 void add_rubric(CLI::App& command, Rubric& rubric) {
-  const Flags flags(command, "What a count must keep, and the best of those that do");
-  flags.add("--deadline-hours",
-            rubric.deadline,
-            "exclude what one further run may miss, by the spread of repeats");
-  flags
-      .add("--deadline-probability",
-           rubric.deadline_probability,
-           "with which one run meets the deadline")
-      ->capture_default_str();
+  constexpr const char* group = "What a count must keep, and the best of those that do";
+  const Flags flags(command, group);
+  flags.add("--deadline-hours", rubric.deadline, "exclude what one further run may miss");
+  flags.add("--deadline-probability", rubric.deadline_probability, "that a run meets it (0.95)");
   flags.add("--budget", rubric.budget, "exclude what is billed more, USD, by the upper end");
-  flags.add("--max-latency-ms", rubric.max_latency, "exclude what answers later, or is unmeasured")
-      ->check(positive_number);
-  flags.add(
-      "--latency", rubric.latency, "which latency of the table that is (p99, else the only one)");
-  flags.add("--min-throughput", rubric.min_throughput, "exclude what does less work per second")
-      ->check(positive_number);
-  flags
-      .add("--energy-budget-kwh",
-           rubric.energy_budget_kwh,
-           "exclude what takes more energy, kWh of the building")
-      ->check(positive_number);
-  flags.add(
-      "--efficiency-threshold", rubric.efficiency_threshold, "exclude what is below, as 0.70");
-  flags.add("--quality-tolerance",
-            rubric.quality_tolerance,
-            "exclude rows whose quality differs more from the baseline's");
+  const Flags positive(command, group, nullptr, positive_number);
+  positive.add("--max-latency-ms", rubric.max_latency, "exclude what is later, or unmeasured");
+  flags.add("--latency", rubric.latency, "which of the table that is (p99, else the only one)");
+  positive.add("--min-throughput", rubric.min_throughput, "exclude less work per second");
+  positive.add("--energy-budget-kwh", rubric.energy_budget_kwh, "exclude more, of the building");
+  flags.add("--efficiency-threshold", rubric.efficiency_threshold, "exclude below, as 0.70");
+  flags.add("--quality-tolerance", rubric.quality_tolerance, "exclude a quality further off");
   const auto take_objective = [&rubric](const std::string& name) {
     for (const auto objective :
          {Objective::cost, Objective::balanced, Objective::time, Objective::energy}) {
@@ -394,6 +351,7 @@ struct Companion {
 };
 constexpr std::array companions{Companion{"--deadline-probability", "--deadline-hours"},
                                 Companion{"--domain", "table"},
+                                Companion{"--messages", "table"},
                                 Companion{"--where", "table"},
                                 Companion{"--rename", "table"},
                                 Companion{"--comma", "table"},

@@ -86,11 +86,8 @@ void add_vendor_options(CLI::App& app, VendorPaths& paths) {
             "path or folder of the cuBLASLt to use (default: the active Python's, else the "
             "loader's, else the toolkit's)");
   flags.add("--nccl-lib", paths.nccl, "path or folder of the NCCL to use (default: likewise)");
-  flags.add("--nvml-lib",
-            paths.nvml,
-            "path or folder of the driver's libnvidia-ml (default: the loader's)");
-  flags.add(
-      "--cupti-lib", paths.cupti, "path or folder of the CUPTI to use (default: as for cuBLASLt)");
+  flags.add("--nvml-lib", paths.nvml, "the same of libnvidia-ml (default: the loader's)");
+  flags.add("--cupti-lib", paths.cupti, "the same of CUPTI (default: as for cuBLASLt)");
 }
 
 std::string typed_command(const Arguments& arguments) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/measure_flags.h"
 
+#include "report/run/run_report.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/flags.h"
 #include "src/cli/measure/session.h"
@@ -22,13 +23,8 @@ void ReportOptions::add_to(CLI::App& app) {
       ->check(nonnegative_number);
   flags.add("--fixed", analysis.fixed_price, "USD per hour of wall clock whatever the rank count")
       ->check(nonnegative_number);
-  flags.add(
-      "--peak",
-      peak,
-      "datasheet peak of one rank, with unit (95GFLOP/s), for MFU beside the measured ceiling");
-  flags.add("--datasheets",
-            datasheets,
-            "a gpus.toml of your own instead of the GPUs known here (`scaleworth list --known`)");
+  flags.add("--peak", peak, "datasheet peak of one rank, as 95GFLOP/s: MFU against it, too");
+  flags.add("--datasheets", datasheets, "a gpus.toml of your own in place of `list --known`");
   flags.add("--tokens", analysis.tokens_per_run, "tokens in one training run, for its price")
       ->check(positive_number)
       ->capture_default_str();
@@ -57,22 +53,16 @@ void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
            "on a GPU, ten on eight)")
       ->check(CLI::IsMember({"quick", "standard"}))
       ->capture_default_str();
-  flags
-      .add("-o,--out,--output",
-           out,
-           "run directory to create (default: scaleworth-runs/<time>-<host>)")
+  flags.add("-o,--out,--output", out, "run directory (default: scaleworth-runs/<time>-<host>)")
       ->take_last();
   flags.add("--only", only, "probes to run, by name or first word (see `scaleworth list`)")
       ->delimiter(',');
   flags
       .add("--ranks",
            ranks,
-           "largest rank count (default: one per usable core); GPUs with --dry-run: how many are "
-           "planned for")
+           "largest rank count (one per usable core); with --dry-run GPUs that are planned for")
       ->check(CLI::Range(1, 1 << 20));
-  app.add_flag("--oversubscribe",
-               oversubscribe,
-               "allow more ranks than cores; the result is labelled, not a scaling figure");
+  app.add_flag("--oversubscribe", oversubscribe, "allow more ranks than cores: no scaling figure");
   app.add_flag("--dry-run", dry_run, "print the plan and its time estimate, measure nothing");
   flags.add("--time",
             time,
@@ -88,9 +78,7 @@ void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
       ->take_last();
   flags.add("--step-sizes", step_sizes, "")->group("");  // hidden: between our own processes
   if (measures("step"))
-    flags.add("--straggler",
-              straggler,
-              "RANK:FACTOR slows one rank's compute, to see the wait appear and be charged");
+    flags.add("--straggler", straggler, "RANK:FACTOR slows one rank's compute, to see the wait");
   if (measures("comm")) {
     flags.add("--collectives", collectives, "CPU ranks: only these, such as all_reduce,broadcast")
         ->delimiter(',');
@@ -102,9 +90,7 @@ void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
               shapes,
               "M,N,K or MxNxK, with a batch as fourth: place your own matrix products under the "
               "roof instead of the standard families");
-    flags.add("--shape-file",
-              shape_file,
-              "as --shape, from a CSV with the header name,m,n,k[,batch][,format]");
+    flags.add("--shape-file", shape_file, "the same from a CSV: name,m,n,k[,batch][,format]");
     flags.add("--model",
               model,
               "as --shape, the products of a model's layers at 16, 256 and 4096 tokens (ids: "
@@ -125,8 +111,7 @@ void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
       ->capture_default_str();
   flags.add("--mpirun", mpirun, "launcher for the ranks when none started us")
       ->capture_default_str();
-  flags.add(
-      "--mpi-module", mpi_module, "path of libscaleworth_mpi.so (default: beside the program)");
+  flags.add("--mpi-module", mpi_module, "libscaleworth_mpi.so (default: beside the program)");
   flags.add("--blas-lib", blas_library, "path of the OpenBLAS to measure (default: the loader's)");
   app.add_flag("--shared-gpu",
                shared_gpu,
@@ -134,12 +119,26 @@ void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
                "of an interconnect");
   flags.add("--rank", launch_flags.rank, "GPUs: this process's rank, where no launcher says it");
   flags.add("--world-size", launch_flags.world_size, "GPUs: how many ranks there are, with --rank");
-  flags.add("--rendezvous",
-            launch_flags.rendezvous,
-            "GPUs: host:port where rank 0 waits for the others, with --rank");
+  flags.add("--rendezvous", launch_flags.rendezvous, "host:port where rank 0 waits, with --rank");
   add_vendor_options(app, vendor_paths);
   app.add_option("--part-of-bench", part_of_bench)->group("");  // hidden: between our own processes
   report.add_to(app);
+}
+
+void MeasureOptions::add_price_to(CLI::App& app) {
+  constexpr const char* group = "An all-reduce by its formulas, measuring nothing";
+  auto& [fabric, message, ranks_of_price, compute] = price;
+  CLI::Option* latency = Flags(app, group, nullptr, positive_number)
+                             .add("--alpha-us", fabric.hop.latency, "latency of one message, us");
+  const Flags flags(app, group, latency, positive_number);
+  CLI::Option* bandwidth = flags.add("--beta-gbs", fabric.hop.bandwidth, "of a link, GB/s");
+  CLI::Option* size = flags.add("--message-mb", message, "MB that each rank has");
+  latency->needs(bandwidth)->needs(size);
+  flags.add("--group", fabric.group, "ranks that faster links join, as the 8 GPUs of a server");
+  CLI::Option* inside =
+      flags.add("--group-alpha-us", price_inside.latency, "latency of these links, us");
+  inside->needs(flags.add("--group-beta-gbs", price_inside.bandwidth, "their bandwidth, GB/s"));
+  flags.add("--compute-ms", compute, "compute of a step at one rank, which the ranks share");
 }
 
 RankOptions MeasureOptions::rank_options() const {
@@ -197,6 +196,14 @@ std::vector<std::string> choose_probes(const MeasureCommand& command,
   return only;
 }
 
+int print_price(const MeasureOptions& options) {
+  AllReduceQuestion question = options.price;
+  question.ranks = options.ranks.value_or(question.ranks);
+  if (options.price_inside.latency.value() > 0.0) question.fabric.inside = options.price_inside;
+  fmt::print("{}", report::render_price(question, options.report.render));
+  return exit_done;
+}
+
 /// Runs the probes chosen by `options.only` in the way that the machine and the launcher ask for.
 int measure(const MeasureOptions& options, const Arguments& arguments) {
   const LaunchEnvironment launch = detect_launch(environment_variables(), options.launch_flags);
@@ -228,7 +235,9 @@ std::vector<Command> add_measure_commands(CLI::App& app) {
     auto options = std::make_shared<MeasureOptions>();
     CLI::App* subcommand = app.add_subcommand(entry.name, entry.help);
     options->add_to(*subcommand, entry.probes);
+    if (entry.probes == std::string_view("comm")) options->add_price_to(*subcommand);
     commands.push_back({subcommand, [options, &entry](const Arguments& arguments) {
+                          if (options->price.message.value() > 0.0) return print_price(*options);
                           options->only = choose_probes(entry, options->only);
                           return measure(*options, arguments);
                         }});

@@ -50,10 +50,16 @@ struct MeasureOptions {
   VendorPaths vendor_paths;
   bool shared_gpu = false;  // several ranks on one GPU: shows the mechanism only
   LaunchFlags launch_flags;
+  /// What an all-reduce takes by stated latency and bandwidth: asked for by its latency.
+  AllReduceQuestion price;
+  HopCost price_inside;  // of the links within its groups
+
   /// Set for the ranks and runs that `bench` starts itself, which leave the report to their parent:
   /// where they write their results should their directory take none.
   std::string part_of_bench;
 
+  /// Those of an all-reduce that is priced and not measured.
+  void add_price_to(CLI::App& app);
   /// Of the probes with this first word; of all where it is empty.
   void add_to(CLI::App& app, std::string_view probes);
   RankOptions rank_options() const;

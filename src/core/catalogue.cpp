@@ -44,18 +44,8 @@ std::string unique_id(toml_file::Table& row, std::set<std::string>& taken) {
 
 using toml_file::Table;
 
-constexpr std::array<std::string_view, 12> formats{"fp64",
-                                                   "fp32",
-                                                   "tf32",
-                                                   "bf16",
-                                                   "fp16",
-                                                   "fp8_e4m3",
-                                                   "fp8_e5m2",
-                                                   "fp8_block",
-                                                   "int8",
-                                                   "mxfp8",
-                                                   "mxfp4",
-                                                   "nvfp4"};
+constexpr std::string_view formats =
+    "fp64 fp32 tf32 bf16 fp16 fp8_e4m3 fp8_e5m2 fp8_block int8 mxfp8 mxfp4 nvfp4";
 
 /// The number at `key` in units of `factor` of the base unit; absent where the key is.
 template <class Unit>
@@ -94,9 +84,9 @@ auto parse_rows(std::string_view text,
 std::map<std::string, DatasheetPeak> peaks(Table& gpu, const char* key) {
   std::map<std::string, DatasheetPeak> result;
   for (auto& [format, entry] : gpu.named_tables(key)) {
-    if (std::ranges::find(formats, format) == formats.end()) {
-      entry.refuse(
-          fmt::format("a peak of an unknown number format; known: {}", fmt::join(formats, ", ")));
+    if (std::ranges::count(split(formats, ' '), format) == 0) {
+      entry.refuse(fmt::format("a peak of an unknown number format; known: {}",
+                               fmt::join(split(formats, ' '), ", ")));
     }
     const FlopPerSecond rate(entry.positive("tflops") * 1e12);
     result[format] = {rate, quantity<double>(entry, "clock_mhz", 1e6)};

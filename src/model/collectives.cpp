@@ -5,7 +5,9 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -218,6 +220,93 @@ double bus_factor(Collective collective, int ranks) {
     throw UserError("bus bandwidth needs at least 2 ranks, not {}", ranks);
   }
   return found->shared_among_ranks ? found->passes * (ranks - 1) / ranks : found->passes;
+}
+
+std::optional<RingTime> schedule_time(Schedule schedule,
+                                      const StatedFabric& fabric,
+                                      Bytes message,
+                                      int ranks) {
+  const auto& [hop, group, inside] = fabric;
+  if (ranks < 2 || group < 1) throw UserError("an all-reduce needs 2 ranks at least");
+  const auto& [latency, bandwidth] = ranks <= group && inside ? *inside : hop;
+  const Seconds whole = message / bandwidth;
+  if (!(latency.value() > 0.0) || !(whole.value() > 0.0))
+    throw UserError("latency, bandwidth and message of a collective must be above 0");
+  const double shared = 2.0 * (ranks - 1.0) / ranks;
+  const int fewer = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
+  const double levels = std::log2(fewer);
+  const double fold = fewer == ranks ? 0.0 : 2.0;
+  switch (schedule) {
+    case Schedule::ring:
+      return RingTime{latency * (2.0 * (ranks - 1.0)), whole * shared};
+    case Schedule::recursive_doubling:
+      return RingTime{latency * (levels + fold), whole * (levels + fold)};
+    case Schedule::halving_doubling:
+      return RingTime{latency * (2.0 * levels + fold),
+                      whole * (2.0 * (fewer - 1.0) / fewer + fold)};
+    case Schedule::double_tree: {
+      const double depth = fold > 0.0 ? levels + 1.0 : levels;
+      const double blocks = std::max(1.0, std::sqrt(depth * (whole / latency) / 2.0));
+      return RingTime{latency * (4.0 * (depth + blocks)), whole * (2.0 * (depth / blocks + 1.0))};
+    }
+    case Schedule::hierarchical:
+      break;
+  }
+  if (group < 2 || ranks <= group || ranks % group != 0) return std::nullopt;
+  const HopCost& near = inside ? *inside : hop;
+  const auto across = price_all_reduce({hop}, message / static_cast<double>(group), ranks / group);
+  const RingTime& far = across.front().time;
+  const double hops = 2.0 * (group - 1.0);
+  return RingTime{near.latency * hops + far.latency,
+                  message / near.bandwidth * (hops / group) + far.bandwidth};
+}
+
+std::vector<PricedWay> price_all_reduce(const StatedFabric& fabric, Bytes message, int ranks) {
+  std::vector<PricedWay> ways;
+  for (const Schedule schedule : {Schedule::ring,
+                                  Schedule::double_tree,
+                                  Schedule::recursive_doubling,
+                                  Schedule::halving_doubling,
+                                  Schedule::hierarchical})
+    if (const auto time = schedule_time(schedule, fabric, message, ranks))
+      ways.push_back({schedule, *time});
+  std::ranges::stable_sort(ways, {}, [](const PricedWay& way) { return way.time.total(); });
+  return ways;
+}
+
+AllReduceAnswer answer_all_reduce(const AllReduceQuestion& question) {
+  constexpr int most_ranks = 1 << 16;
+  constexpr double finest = 1.002;  // the step from size to size
+  const auto& [fabric, message, ranks, compute] = question;
+  AllReduceAnswer answer{price_all_reduce(fabric, message, ranks), {}, {}, {}, {}, {}};
+  const auto add = [](auto& regimes, auto from, Schedule fastest) {
+    if (regimes.empty() || regimes.back().second != fastest) regimes.push_back({from, fastest});
+  };
+  const auto tree_first = [](const std::vector<PricedWay>& ways) {
+    const auto is_either = [](Schedule way) {
+      return way == Schedule::ring || way == Schedule::double_tree;
+    };
+    return std::ranges::find_if(ways, is_either, &PricedWay::schedule)->schedule != Schedule::ring;
+  };
+  for (double size = 1.0; size <= 1e12; size *= finest) {
+    const auto ways = price_all_reduce(fabric, Bytes(size), ranks);
+    add(answer.by_size, size, ways.front().schedule);
+    if (tree_first(ways)) answer.tree_below = size;
+  }
+  for (int count = 2; count <= most_ranks; count *= 2) {
+    const auto ways = price_all_reduce(fabric, message, count);
+    add(answer.by_count, count, ways.front().schedule);
+    if (!tree_first(ways))
+      answer.tree_from.reset();
+    else if (!answer.tree_from)
+      answer.tree_from = count;
+  }
+  for (int count = most_ranks; compute && count >= 2; --count) {
+    const Seconds least = price_all_reduce(fabric, message, count).front().time.total();
+    if (least <= *compute / count) break;
+    answer.exceeds_compute = count;
+  }
+  return answer;
 }
 
 bool is_large(Bytes message, Bytes largest) {

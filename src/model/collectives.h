@@ -4,10 +4,12 @@
 
 #include "src/core/run.h"
 #include "src/core/units.h"
+#include "src/model/laws/classic_laws.h"
 
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace scaleworth::model {
 struct AllReduceTime;
@@ -237,6 +239,73 @@ BytesPerSecond large_bus_bandwidth(const std::vector<CollectivePoint>& points);
 /// Assumes every hop like those measured (one node or one kind of link), and protocol changes at
 /// the same sizes. Source: Thakur, Rabenseifner, Gropp 2005; Chan et al. 2007.
 AllReduceTime predict_all_reduce(const std::vector<CollectiveResult>& collectives);
+
+// An all-reduce by stated latency and bandwidth, in each of the ways that libraries do it.
+
+/// Of one message between two ranks, in one direction; each rank sends and receives at once.
+struct HopCost {
+  Seconds latency;           // alpha
+  BytesPerSecond bandwidth;  // 1 / beta
+};
+
+struct StatedFabric {
+  HopCost hop;                         // between any two ranks
+  int group = 1;                       // ranks that faster links join; 1: none
+  std::optional<HopCost> inside = {};  // of these links; absent: as `hop`
+};
+
+enum class Schedule { ring, double_tree, recursive_doubling, halving_doubling, hierarchical };
+
+/// The all-reduce of n bytes among p ranks; w = n beta, the time of the whole message on one hop:
+///   ring                 2 (p - 1) alpha + 2 (p - 1) / p w
+///   recursive doubling   log2(p) (alpha + w)
+///   halving, doubling    2 log2(p) alpha + 2 (p - 1) / p w
+///   double binary tree   4 (h + k) (alpha + w / (2 k)), h = ceil(log2 p) levels, k = sqrt(h w / (2
+///                        alpha)) blocks in each tree, one at least: 4 h alpha + 2 w + 2 sqrt(8 h
+///                        alpha w), a reduction and a broadcast
+///   hierarchical         ring halves within groups of g, 2 (g - 1) (alpha + w / g) of their links,
+///                        and between them the fastest of the others with n / g bytes of each rank
+/// Both recursive ways fold p that is no power of two to the next smaller one: 2 (alpha + w) more.
+/// Among more ranks than a group all others but the hierarchical go at the pace of the slow links.
+/// The arithmetic of the sum is left out, and links that several messages share.
+/// Absent for a hierarchy where groups do not divide the ranks into two groups at least.
+/// Sources: Hockney 1994 (alpha, beta); Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005); Sanders,
+/// Speck, Traeff, Parallel Computing 35 (2009), theorems 1 and 2. Throws UserError for fewer than
+/// two ranks and terms that are not positive.
+std::optional<RingTime> schedule_time(Schedule schedule,
+                                      const StatedFabric& fabric,
+                                      Bytes message,
+                                      int ranks);
+
+struct PricedWay {
+  Schedule schedule = Schedule::ring;
+  RingTime time;
+};
+/// Fastest first.
+std::vector<PricedWay> price_all_reduce(const StatedFabric& fabric, Bytes message, int ranks);
+
+struct AllReduceQuestion {
+  StatedFabric fabric;
+  Bytes message;
+  int ranks = 8;
+  std::optional<Seconds> compute = {};  // of a step at one rank, which the ranks share
+};
+
+struct AllReduceAnswer {
+  std::vector<PricedWay> ways;  // of what is asked, fastest first
+  /// The fastest from a size on at the ranks asked for (1 B to 1 TB, to 0.2 %), and from a count
+  /// on, of powers of two to 65536, with the message asked for.
+  std::vector<std::pair<double, Schedule>> by_size;
+  std::vector<std::pair<int, Schedule>> by_count;
+  /// Of ring and double tree alone, the two that NCCL has: the largest message that the tree is
+  /// faster with, and the first count from which on it is; absent: none.
+  std::optional<double> tree_below;
+  std::optional<int> tree_from;
+  /// The first count from which on the fastest way takes longer than the compute of each rank;
+  /// absent without compute and where it does at no count up to 65536.
+  std::optional<int> exceeds_compute;
+};
+AllReduceAnswer answer_all_reduce(const AllReduceQuestion& question);
 
 // NCCL's collectives of a run: a line per algorithm and protocol, and the minimum over the lines.
 

@@ -5,6 +5,7 @@
 #include "report/decision/decision_report.h"
 #include "report/mfu/mfu_report.h"
 #include "report/run/compare_report.h"
+#include "report/run/run_report.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/run_directory.h"
 
@@ -20,12 +21,14 @@ int main(int argc, char** argv) {
   if (argc < 2) return std::fputs("usage: scaleworth_schemas DOCS [write]\n", stderr), 2;
   const std::pair<const char*, std::string> schemas[] = {
       {"attribution.schema.json", report::attribution_schema()},
+      {"collective_price.schema.json", report::price_schema()},
       {"compare.schema.json", report::comparison_schema()},
       {"decision.schema.json", report::decision_schema()},
       {"demand.schema.json", report::demand_schema()},
       {"machines.schema.json", report::offers_schema()},
       {"mfu.schema.json", report::mfu_schema()},
       {"mfu_budget.schema.json", report::budget_schema()},
+      {"mfu_runs.schema.json", report::runs_schema()},
       {"mfu_inference.schema.json", report::serving_schema()},
       {"recording_comparison.schema.json", report::recording_comparison_schema()},
       {"prediction.schema.json", report::prediction_schema()},

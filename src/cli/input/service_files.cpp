@@ -12,6 +12,22 @@
 #include <nlohmann/json.hpp>
 
 namespace scaleworth::cli {
+std::optional<double> value_in(const RawTable& table,
+                               const RawRow& row,
+                               std::size_t at,
+                               double factor) {
+  const RawCell& cell = row.cells[at];
+  if (std::holds_alternative<std::monostate>(cell) || is_missing(cell)) return std::nullopt;
+  const std::string text = cell_text(cell);  // "c=8" is 8
+  const auto number = cell_number(text.substr(text.find('=') + 1), table.comma);
+  if (!number || !(number->value >= 0.0) || !std::isfinite(number->value))
+    throw UserError("{}: column '{}' has '{}', which is no number of 0 or more",
+                    row.place,
+                    toml_file::printable(table.columns[at]),
+                    toml_file::printable(cell_text(cell)));
+  return number->value * (number->unit ? number->unit->factor : factor);
+}
+
 namespace {
 using toml_file::printable;
 
@@ -65,23 +81,6 @@ Column column_of(const std::string& header) {
   if (const auto latency = other ? std::nullopt : latency_name(header, words))
     return {ServiceColumn::latency, parts.unit ? parts.unit->factor : 0.0, *latency};
   return {};
-}
-
-/// A number above zero in base units; absent for an empty cell.
-std::optional<double> value_in(const RawTable& table,
-                               const RawRow& row,
-                               std::size_t at,
-                               double factor) {
-  const RawCell& cell = row.cells[at];
-  if (std::holds_alternative<std::monostate>(cell) || is_missing(cell)) return std::nullopt;
-  const std::string text = cell_text(cell);  // "c=8" is 8
-  const auto number = cell_number(text.substr(text.find('=') + 1), table.comma);
-  if (!number || !(number->value >= 0.0) || !std::isfinite(number->value))
-    throw UserError("{}: column '{}' has '{}', which is no number of 0 or more",
-                    row.place,
-                    printable(table.columns[at]),
-                    printable(cell_text(cell)));
-  return number->value * (number->unit ? number->unit->factor : factor);
 }
 
 /// Of several columns of one kind the first, of tokens the first of output.

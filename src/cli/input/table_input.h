@@ -272,6 +272,13 @@ struct CellNumber {
 /// "512^3", "2h 21 min", "10:30", "$3.20"; absent for what is no number.
 std::optional<CellNumber> cell_number(std::string_view text, Comma comma);
 
+/// The number of 0 or more in a cell, by the cell's own unit, else times `factor`; absent for an
+/// empty cell. Throws UserError with the place for anything else.
+std::optional<double> value_in(const RawTable& table,
+                               const RawRow& row,
+                               std::size_t column,
+                               double factor);
+
 /// Whether the cell says that there is no value: "N/A", "OOM".
 bool is_missing(const RawCell& cell);
 

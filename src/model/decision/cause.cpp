@@ -4,6 +4,8 @@
 
 namespace scaleworth::model {
 namespace {
+constexpr double noted_difference = 0.10;
+
 void decide_by_law(Diagnosis& diagnosis, bool predictable) {
   diagnosis.no_cause = "the table has no parts; add compute_s, comm_s and idle_s";
   const auto& spread = diagnosis.spread;
@@ -14,6 +16,27 @@ void decide_by_law(Diagnosis& diagnosis, bool predictable) {
   diagnosis.by_law = true;
   diagnosis.fit = spread->fit;
   diagnosis.no_cause.clear();
+}
+
+/// What the ring takes is known, what else was lost is not.
+void decide_by_ring(Diagnosis& diagnosis,
+                    const DecisionRow& baseline,
+                    const DecisionRow& largest,
+                    const RingCost& ring) {
+  Gap gap = ring_gap(largest, baseline, ring);
+  const double share = gap.share(Cause::communication);
+  diagnosis.by_terms = share >= owner_threshold;
+  if (diagnosis.by_terms) {
+    diagnosis.cause = gap_cause(gap);
+    diagnosis.no_cause.clear();
+  } else if (!diagnosis.cause) {
+    diagnosis.no_cause = fmt::format(
+        "by the terms given communication is {:.0f} % of it at {}; add compute_s and idle_s for "
+        "the rest",
+        100.0 * share,
+        largest.count);
+  }
+  diagnosis.decisive = std::move(gap);
 }
 
 void decide_by_parts(Diagnosis& diagnosis, const DecisionRow& largest) {
@@ -35,7 +58,6 @@ void decide_by_parts(Diagnosis& diagnosis, const DecisionRow& largest) {
   diagnosis.no_loss = !diagnosis.cause;
 }
 
-constexpr double noted_difference = 0.10;
 constexpr std::size_t fewest_rows = 4;  // that compute is divided by
 constexpr std::size_t most_rows = 64;
 constexpr std::array all_causes{
@@ -113,7 +135,8 @@ std::string why_no_factors(const std::vector<DecisionRow>& rows,
 Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
                          const std::vector<RowLoss>& losses,
                          bool predictable,
-                         const std::optional<MessageTerms>& message) {
+                         const std::optional<MessageTerms>& message,
+                         const std::optional<RingCost>& ring) {
   Diagnosis diagnosis;
   if (rows.size() < 2) {
     diagnosis.no_cause = "one count: no loss to explain; measure a second one";
@@ -122,6 +145,7 @@ Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
   diagnosis.spread = law_spread(rows);
   if (losses.empty()) {
     decide_by_law(diagnosis, predictable);
+    if (ring) decide_by_ring(diagnosis, *baseline_row(rows), rows.back(), *ring);
     return diagnosis;
   }
   const std::optional<ComputeSplit> split = split_compute(rows);

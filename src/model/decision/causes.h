@@ -123,6 +123,10 @@ std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
                            const std::optional<ComputeSplit>& split,
                            const std::optional<MessageTerms>& message);
 
+/// Of totals with a ring's time known by its terms: communication alone, what it takes beyond the
+/// baseline's, at most the whole gap.
+Gap ring_gap(const DecisionRow& row, const DecisionRow& baseline, const RingCost& ring);
+
 /// Divides a gap's compute slow-down at a ratio of counts into what `split` says is serial work,
 /// and the rest; with the spread of the fits where they are asked for. As it is without `split`.
 void divide_slowdown(Gap& gap, double ratio, const std::optional<ComputeSplit>& split, bool spread);
@@ -306,6 +310,7 @@ struct Diagnosis {
   std::optional<LawSpread> spread;    // of measured rows
   std::optional<ScalingCause> cause;  // at the count asked for
   bool by_law = false;                // the cause stands on fits alone, not on parts
+  bool by_terms = false;              // on totals and the ring's latency and bandwidth
   std::string no_cause;               // why there is none
   bool no_loss = false;  // parts are known and lost nothing beyond the noise: no cause is missing
   /// Of the compute part, else of totals whose cause is named: what is serial, and overhead.
@@ -320,11 +325,13 @@ struct Diagnosis {
 
 /// Of measured rows. With parts the cause is theirs, at the largest count. With totals alone it is
 /// named only where every fit that holds, and 95 % of its draws, give one owner at least
-/// `owner_threshold`; `predictable` is false beyond a cliff, where no law says anything.
+/// `owner_threshold`; `predictable` is false beyond a cliff, where no law says anything. Totals
+/// with a known ring have it as their cause where it is `owner_threshold` of the gap.
 Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
                          const std::vector<RowLoss>& losses,
                          bool predictable,
-                         const std::optional<MessageTerms>& message);
+                         const std::optional<MessageTerms>& message,
+                         const std::optional<RingCost>& ring = {});
 
 /// The rows without their communication, idle, host or I/O time, with half the serial work of
 /// `diagnosis.fit`, with compute as efficient as at the baseline; each alone. Of totals with a

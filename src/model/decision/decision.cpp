@@ -265,6 +265,9 @@ const DecisionRow& Decision::row(int count) const {
 Decision decide_table(const ScalingTable& table, const DecisionRequest& request) {
   Decision decision;
   decision.request = request;
+  auto& ring = decision.request.law_inputs.ring;
+  if (request.message && !ring && table.basis == TimeBasis::step)
+    ring = RingCost{*request.message, 1.0};
   decision.scaling = scaling_of(table);
   static_cast<TableKind&>(decision) = table;
   decision.ledgers = table.ledgers;
@@ -287,8 +290,8 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.growth = part_growth(decision.rows);
   // At the largest count, whose gap is what the curve's shape is.
   decision.cause_count = decision.rows.back().count;
-  decision.diagnosis =
-      diagnose_table(decision.rows, decision.losses, !beyond_cliff(decision), request.message);
+  decision.diagnosis = diagnose_table(
+      decision.rows, decision.losses, !beyond_cliff(decision), request.message, ring);
   decision.diagnosis.remedies =
       table_remedies(decision.fitted_rows, decision.diagnosis, decision.knees);
   add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);
@@ -312,6 +315,8 @@ Decision decide_curve(const Coefficients& coefficients,
   add_rubric(decision);
   add_remarks(decision);
   decision.knees = curve_knees(coefficients, knee_request(decision));
+  decision.further.bounds =
+      further_laws(decision.shown, decision.scaling, {{}, request.law_inputs.work_depth}).bounds;
   decision.cause_count = decision.rubric.chosen.value_or(decision.named.fastest);
   decision.diagnosis = diagnose_curve(
       coefficients, decision.cause_count, decision.shown, decision.knees, request.message);

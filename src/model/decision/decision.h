@@ -64,6 +64,7 @@ struct Decision : TableKind {
   FurtherLaws further;
   std::optional<CombinedLaw> laws;          // all that hold, weighted; from two counts on
   std::optional<LawForecast> law_forecast;  // beyond the measured counts
+  std::vector<std::string> edge_of_domain{};  // what its first count beyond fast links loses
   std::vector<Remark> remarks;
 
   const DecisionRow& row(int count) const;

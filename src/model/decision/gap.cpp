@@ -181,6 +181,22 @@ std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
   return gaps;
 }
 
+Gap ring_gap(const DecisionRow& row, const DecisionRow& baseline, const RingCost& ring) {
+  Gap gap;
+  gap.count = row.count;
+  const double time = row.time.value.value();
+  const double ideal = time * row.efficiency.value;
+  gap.lost_s = std::max(0.0, time - ideal);
+  const Seconds before =
+      ring_time(ring, baseline.count).total() * (ideal / baseline.time.value.value());
+  const double lost = (ring_time(ring, row.count).total() - before).value();
+  const double communication = std::clamp(lost, 0.0, gap.lost_s);
+  if (communication > 0.0)
+    gap.losses = {{Cause::communication, communication, communication / gap.lost_s}};
+  if (row.count > 1) gap.latency_share = latency_share(ring.each, row.count);
+  return gap;
+}
+
 void divide_slowdown(Gap& gap,
                      double ratio,
                      const std::optional<ComputeSplit>& split,

@@ -90,6 +90,9 @@ std::optional<GroupLink> datasheet_link(const GpuDatasheet& gpu, int gpus);
 /// Weights, cache and FLOPs divide evenly among `gpus` >= 1; rates and memory are of one of them.
 /// An efficiency is the part in (0, 1] of the rate that the server reaches. Without a link
 /// communication takes no time.
+/// Of a pipeline every group holds one of `stages` parts of the weights and of each cache, and has
+/// a batch at work of its own, so that a group does what one with the whole model would do; what
+/// stages send to each other is left out.
 struct ServingGroup {
   int gpus = 1;
   FlopPerSecond peak;                           // of products with weights
@@ -100,6 +103,7 @@ struct ServingGroup {
   double bandwidth_efficiency = 1.0;
   double memory_part = 0.9;  // for weights and cache (vLLM's default); the rest is the server's
   std::optional<GroupLink> link;
+  int stages = 1;
 };
 
 void check_group(const ServingGroup& group);
@@ -160,6 +164,7 @@ double prompts_at_ridge(const Server& server, double tokens, double cached, doub
 /// they see.
 Bytes cache_bytes(const Server& server, double context);
 
+/// That one stage holds.
 Bytes weight_bytes(const Server& server);
 
 /// The batch at which a decode step takes as long to compute as to read; `context` 0 leaves the
@@ -268,7 +273,7 @@ struct LatencyLimits {
 
 struct ServingQuestion {
   Server server;   // one group
-  int groups = 1;  // alike, each with a copy of the model and its share of the requests
+  int groups = 1;  // alike, each with its share of the requests and, but for stages, a copy
   Request request;
   std::vector<double> batches;  // empty: powers of four that memory holds, and the last one
   std::optional<DollarsPerSecond> rate;  // of one whole group

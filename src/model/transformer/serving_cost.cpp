@@ -22,7 +22,7 @@ ServingMemory memory_of(const ServingQuestion& question) {
   memory.mean_length_batch = batch_in_memory(server, mean_context(question.request));
   if (group.memory) {
     memory.available = *group.memory * (group.memory_part * group.gpus);
-    const Bytes needed = memory.weights + memory.cache_per_request;
+    const Bytes needed = memory.weights * group.stages + memory.cache_per_request;
     const double gpus = std::ceil(needed / (*group.memory * group.memory_part));
     memory.least_gpus = static_cast<int>(std::min(gpus, most_gpus));
   }

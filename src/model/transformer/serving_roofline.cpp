@@ -10,7 +10,7 @@ namespace {
 constexpr double flops_per_weight = 2.0;
 constexpr double all_reduces_per_layer = 2.0;
 constexpr double activation_bytes = 2.0;  // bf16
-constexpr double most_sequences = 1e15;    // keeps a count of sequences an integer
+constexpr double most_sequences = 1e15;   // keeps a count of sequences an integer
 
 FlopPerSecond compute_rate(const ServingGroup& group) {
   return group.peak * (group.compute_efficiency * group.gpus);
@@ -164,7 +164,8 @@ Bytes cache_bytes(const Server& server, double context) {
 }
 
 Bytes weight_bytes(const Server& server) {
-  return Bytes(server.model.parameters * bytes_of_element(server.formats.weights));
+  return Bytes(server.model.parameters * bytes_of_element(server.formats.weights) /
+               server.group.stages);
 }
 
 std::optional<double> ridge_batch(const Server& server, double context) {

@@ -107,6 +107,10 @@ TrainingUse use_of_training(const TrainingRun& run) {
       const double part = *run.stated_rate / peak.rate;
       use.against.push_back({peak, part, part});
     }
+    if (run.tokens_per_second > 0.0) {
+      use.tokens_per_second_per_gpu = run.tokens_per_second / static_cast<double>(run.gpus);
+      use.million = campaign_of(run, 1e6);
+    }
     return use;
   }
   use.sequence = sequence_of(run);

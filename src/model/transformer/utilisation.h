@@ -128,8 +128,8 @@ struct TrainingRun {
   TransformerModel model;
   std::int64_t sequence = 0;  // tokens of one sequence; 0: the model's own
   std::int64_t gpus = 1;
-  double tokens_per_second = 0.0;  // of all GPUs
-  /// Of one GPU, in place of a model and its tokens: nothing but utilisation follows from it.
+  double tokens_per_second = 0.0;  // of all GPUs; 0: unknown, with a stated rate
+  /// Of one GPU, in place of a model: utilisation follows from it, and from tokens their cost.
   std::optional<FlopPerSecond> stated_rate;
   Convention convention = Convention::full;
   Recomputation recomputation = Recomputation::none;  // by narayanan always full

@@ -419,3 +419,75 @@ TEST_CASE("no way, or one with too few sizes, gives no curve", "[collectives]") 
   CHECK(lines[0].fit.segments.empty());
   CHECK(regimes(lines).empty());
 }
+
+// Stated latency and bandwidth: alpha 10 us, n / B = 100 us.
+namespace {
+const StatedFabric stated{{Seconds(10e-6), BytesPerSecond(10e9)}};
+constexpr Bytes megabyte(1e6);
+
+double microseconds(Schedule schedule, int ranks, const StatedFabric& fabric = stated) {
+  return as_microseconds(schedule_time(schedule, fabric, megabyte, ranks).value().total());
+}
+}  // namespace
+
+TEST_CASE("each way of an all-reduce takes what its formula says", "[collectives]") {
+  CHECK_THAT(microseconds(Schedule::ring, 8), WithinRel(14 * 10 + 1.75 * 100, 1e-9));
+  CHECK_THAT(microseconds(Schedule::recursive_doubling, 8), WithinRel(3 * (10 + 100.0), 1e-9));
+  CHECK_THAT(microseconds(Schedule::halving_doubling, 8), WithinRel(6 * 10 + 1.75 * 100, 1e-9));
+  // 4 h alpha + 2 w + 2 sqrt(8 h alpha w), h = 3
+  CHECK_THAT(microseconds(Schedule::double_tree, 8),
+             WithinRel(120 + 200 + 2 * std::sqrt(8 * 3 * 10 * 100.0), 1e-9));
+}
+
+TEST_CASE("ranks that are no power of two are folded to the next smaller one", "[collectives]") {
+  // Of 6 ranks 4 do it, and two more messages of the whole go before and after.
+  CHECK_THAT(microseconds(Schedule::recursive_doubling, 6), WithinRel(4 * (10 + 100.0), 1e-9));
+  CHECK_THAT(microseconds(Schedule::halving_doubling, 6), WithinRel(6 * 10 + 3.5 * 100, 1e-9));
+  CHECK_THAT(microseconds(Schedule::ring, 6), WithinRel(10 * 10 + 100 / 0.6, 1e-9));
+}
+
+TEST_CASE("a hierarchy halves within groups and goes the fastest way between them",
+          "[collectives]") {
+  StatedFabric servers = stated;
+  servers.group = 8;
+  servers.inside = HopCost{Seconds(1e-6), BytesPerSecond(100e9)};
+  // 14 alpha + 14/8 w of the links within, 125 kB by doubling between two servers
+  CHECK_THAT(microseconds(Schedule::hierarchical, 16, servers),
+             WithinRel(14 + 17.5 + 10 + 12.5, 1e-9));
+  // Others go at the pace of the slow links; within one group at that of the fast ones.
+  CHECK_THAT(microseconds(Schedule::ring, 16, servers), WithinRel(30 * 10 + 187.5, 1e-9));
+  CHECK_THAT(microseconds(Schedule::ring, 8, servers), WithinRel(14 + 17.5, 1e-9));
+  CHECK_FALSE(schedule_time(Schedule::hierarchical, servers, megabyte, 8));
+  CHECK_FALSE(schedule_time(Schedule::hierarchical, servers, megabyte, 20));
+}
+
+TEST_CASE("a small message goes at least two half blocks through a double tree", "[collectives]") {
+  const auto time = schedule_time(Schedule::double_tree, stated, Bytes(1.0), 8).value();
+  CHECK_THAT(as_microseconds(time.latency), WithinRel(4 * (3 + 1.0) * 10, 1e-9));
+}
+
+TEST_CASE("the fastest way changes where the formulas cross", "[collectives]") {
+  const AllReduceAnswer answer = answer_all_reduce({stated, megabyte, 8, Seconds(1e-3)});
+  CHECK(answer.ways.front().schedule == Schedule::halving_doubling);
+  // 3 (alpha + w) = 6 alpha + 1.75 w at w = 2.4 alpha, 240 kB
+  REQUIRE(answer.by_size.size() == 2);
+  CHECK(answer.by_size.front().second == Schedule::recursive_doubling);
+  CHECK(answer.by_size.back().second == Schedule::halving_doubling);
+  CHECK_THAT(answer.by_size.back().first, WithinRel(240e3, 3e-3));
+  // Among 4: 190 us < 250 us of compute each; among 5 a ring's 240 us > 200 us.
+  CHECK(answer.exceeds_compute == 5);
+}
+
+TEST_CASE("a double tree overtakes a ring among many ranks", "[collectives]") {
+  const AllReduceAnswer answer = answer_all_reduce({stated, megabyte, 64});
+  // 126 alpha + 126/64 w = 24 alpha + 2 w + 2 sqrt(48 alpha w): w = 52.46 alpha, 5.246 MB
+  CHECK_THAT(answer.tree_below.value(), WithinRel(5.246e6, 3e-3));
+  // Among 32 a ring takes 813.75 us and the tree 800 us, among 16 487.5 and 718.
+  CHECK(answer.tree_from == 32);
+  CHECK_FALSE(answer.exceeds_compute);
+}
+
+TEST_CASE("terms that are not positive price nothing", "[collectives]") {
+  CHECK_THROWS_AS(schedule_time(Schedule::ring, stated, Bytes(0.0), 8), UserError);
+  CHECK_THROWS_AS(schedule_time(Schedule::ring, stated, megabyte, 1), UserError);
+}
