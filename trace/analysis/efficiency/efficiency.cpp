@@ -379,11 +379,17 @@ double Predictor::ratio(const Change& change) const {
       const RankSpan& span = runs_[run].ranks[rank];
       const auto count = static_cast<double>(ranks.size());
       const double whole = in_ns(span.window.end - span.window.start);
-      // The gap behind the last work of a run belongs to its last step, and stays.
+      // The gap behind the last work of a run belongs to its last step: it stays where hosts are as
+      // late as they were. What follows it is launched as what the run begins with.
       const auto gap = static_cast<double>(
           runs_[run].of_steps ? std::max<std::int64_t>(span.window.end.count() - span.end, 0) : 0);
       before += whole / count;
-      after += (whole - (1.0 - change.host_pace) * gap) / count;
+      const bool launched =
+          !span.empty() && runs_[run].devices[span.first].launch != no_index;
+      const double late = change.no_host_delay && launched
+                              ? std::max(gap - static_cast<double>(usual_launch_ns), 0.0)
+                              : (1.0 - change.host_pace) * gap;
+      after += (whole - late) / count;
     }
     after -= saved_[first + run];
   }

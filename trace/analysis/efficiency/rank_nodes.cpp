@@ -119,13 +119,23 @@ class RankNodes {
     }
   }
 
+  /// When the work before `first` has ended, not before the window. What began long before has.
+  template <class Iterator>
+  nanoseconds free_from(Iterator begin, Iterator first) const {
+    constexpr std::ptrdiff_t recent = 256;
+    nanoseconds free = window_.start;
+    for (auto event = first - std::min(recent, first - begin); event != first; ++event)
+      free = std::max(free, view_.end(*event));
+    return free;
+  }
+
   void add_devices() {
     const auto& events = view_.recording().device_events;
     const auto first = std::ranges::partition_point(
         events, [&](const DeviceEvent& event) { return view_.start(event) < window_.start; });
     const auto last = first + events_within(view_, window_);
     RankSpan span{window_};
-    span.start = window_.start.count();
+    span.start = free_from(events.begin(), first).count();
     span.end = std::numeric_limits<std::int64_t>::min();
     graph_.devices.reserve(static_cast<std::size_t>(std::max<std::ptrdiff_t>(last - first, 0)));
     LastOfStream last_of_stream;
@@ -140,7 +150,7 @@ class RankNodes {
       const auto index = static_cast<NodeIndex>(graph_.devices.size());
       if (index % interrupt_every == 0) check_interrupt();
       node.before = last_of_stream.exchange(*event, index);
-      if (index == 0) span.start = node.start;
+      if (index == 0) span.start = std::min(span.start + usual_launch_ns, node.start);
       span.end = std::max(span.end, node.end);
       graph_.devices.push_back(node);
     }

@@ -83,7 +83,7 @@ struct RankSpan {
   TimeInterval window = no_time;  // of the rank's steps
   NodeIndex first = 0;
   NodeIndex last = 0;      // the one behind them
-  std::int64_t start = 0;  // recorded, of the first
+  std::int64_t start = 0;  // recorded; when the first could begin but for its launch
   std::int64_t end = 0;    // recorded, of whichever ends last
 
   bool empty() const { return first == last; }
