@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What this node is, before anything is measured.
+/// What this node is, before anything is measured; its CPUs as a machine that probes can ask.
 #pragma once
 
 #include "probes/host/cpu_state.h"
 #include "probes/host/proc_files.h"
+#include "probes/machine.h"
 #include "src/core/estimate.h"
 #include "src/core/run.h"
 #include "src/core/units.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +19,10 @@ namespace scaleworth::probes::host {
 /// Sections cpu, memory, limits, virtualisation and software, each fact with its source or the
 /// reason for its absence. Never throws for a fact that cannot be had.
 std::vector<FactSection> host_facts();
+
+/// OpenBLAS is opened at the first question that needs it; it is searched for where `blas_path` is
+/// empty. Who used the CPUs during a run is in LoadWatch (cpu_state.h).
+std::unique_ptr<Machine> open_host_machine(const std::string& blas_path);
 
 struct Cache {
   int level = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/host_machine.h"
+#include "probes/host/host_facts.h"
 #include "probes/registry.h"
 #include "report/names.h"
 #include "src/cli/bind_flags.h"

@@ -180,10 +180,6 @@ Command add_trace_command(CLI::App& app) {
             options->capture_range,
             "only inside of NVTX ranges of this name, or cudaProfilerApi: between "
             "cudaProfilerStart and cudaProfilerStop");
-  command->add_flag("--nccl-channels",
-                    options->nccl_channels,
-                    "also when each channel of NCCL's kernels ends; costs each collective a round "
-                    "of NCCL's network thread");
   flags.add("--cupti-lib", options->cupti_library, "libcupti to use in the traced processes");
   flags.add("--library", options->library, "path of libscaleworth_inject.so, the capture library");
   command->add_flag(

@@ -279,17 +279,10 @@ std::string base_name(const std::string& file) {
 }
 
 std::string library_word(const std::string& foreign) {
-  for (const char* known : {"Tree",
-                            "Ring",
-                            "CollNetDirect",
-                            "CollNetChain",
-                            "NVLS",
-                            "NVLSTree",
-                            "PAT",
-                            "LL",
-                            "LL128",
-                            "Simple"})
-    if (plain_name(known) == plain_name(foreign)) return known;
+  constexpr std::string_view names =
+      "Tree Ring CollNetDirect CollNetChain NVLS NVLSTree PAT LL LL128 Simple";
+  for (const std::string_view known : split(names, ' '))
+    if (plain_name(known) == plain_name(foreign)) return std::string(known);
   return foreign;
 }
 
