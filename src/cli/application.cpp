@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/application.h"
 
+#include "src/cli/bind_flags.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/process.h"
 #include "src/core/version.h"
@@ -15,69 +16,21 @@
 #include <new>
 #include <system_error>
 
-#include <CLI/CLI.hpp>
-
 namespace scaleworth::cli {
 namespace {
-/// Flags that --help of a command shows: those that most calls need. --help-all shows the others,
-/// too; of commands that are not listed here --help shows all.
-struct ShortHelp {
-  std::string_view command;
-  std::vector<std::string_view> flags;  // long names
-};
-const std::vector<ShortHelp>& short_helps() {
-  static const std::vector<std::string_view> measure{"--help",
-                                                     "--suite",
-                                                     "--out",
-                                                     "--only",
-                                                     "--ranks",
-                                                     "--dry-run",
-                                                     "--time",
-                                                     "--repeat",
-                                                     "--machine",
-                                                     "--price",
-                                                     "--format",
-                                                     "--html"};
-  static const std::vector<ShortHelp> helps{{"bench", measure},
-                                            {"roofline", measure},
-                                            {"comm", measure},
-                                            {"step", measure},
-                                            {"decide",
-                                             {"--help",
-                                              "--scaling",
-                                              "--where",
-                                              "--price",
-                                              "--fixed",
-                                              "--value-of-time",
-                                              "--deadline-hours",
-                                              "--budget",
-                                              "--objective",
-                                              "--format",
-                                              "--html"}},
-                                            {"mfu",
-                                             {"--help",
-                                              "--model",
-                                              "--gpu",
-                                              "--gpus",
-                                              "--tokens-per-second",
-                                              "--step-seconds",
-                                              "--batch-tokens",
-                                              "--price",
-                                              "--inference",
-                                              "--budget",
-                                              "--format",
-                                              "--html"}}};
-  return helps;
-}
-
 /// Hides what the command's short help does not show, and says how many flags that are.
 void shorten_help(CLI::App& command) {
-  const ShortHelp* help = find_in(short_helps(), command.get_name(), &ShortHelp::command);
-  if (help == nullptr) return;
+  const auto is_of = [&](const auto& one) {
+    return std::ranges::count(split(one.first, ' '), command.get_name()) > 0;
+  };
+  const toml_file::Texts& of_commands = help_texts("short");
+  const auto help = std::ranges::find_if(of_commands, is_of);
+  if (help == of_commands.end()) return;
+  const std::vector<std::string_view> flags = split(help->second, ' ');
   int hidden = 0;
   for (CLI::Option* option : command.get_options()) {
     const auto shown = [&](const std::string& name) {
-      return std::ranges::count(help->flags, "--" + name) > 0;
+      return std::ranges::count(flags, "--" + name) > 0;
     };
     if (option->get_group().empty() || option->get_positional() || option->get_required() ||
         std::ranges::any_of(option->get_lnames(), shown))
