@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/core/figures/vocabulary.h"
+#include "src/core/non_copyable.h"
 #include "src/core/run.h"
 #include "src/core/span.h"
 #include "src/core/statistics/sampling.h"
@@ -160,7 +161,7 @@ struct RankLinks {
 /// The ranks of this job. A question throws ProbeFailure on every rank when any rank could not go
 /// on (wrong result), OutOfMemory on every rank when that was for lack of memory, so that no rank
 /// is left waiting and all draw the same conclusion.
-class RankGroup {
+class RankGroup : NonCopyable {
  public:
   virtual ~RankGroup() = default;
   virtual Rank rank() const = 0;

@@ -23,7 +23,6 @@ constexpr std::array text_variables{
 constexpr const char* steps_variable = "SCALEWORTH_TRACE_STEPS";
 constexpr const char* duration_variable = "SCALEWORTH_TRACE_DURATION_S";
 constexpr const char* period_variable = "SCALEWORTH_TRACE_PERIOD_MS";
-constexpr const char* channels_variable = "SCALEWORTH_TRACE_NCCL_CHANNELS";
 constexpr const char* range_variable = "SCALEWORTH_TRACE_RANGE";
 
 std::optional<std::int32_t> parse_step(std::string_view text) {
@@ -95,7 +94,6 @@ Variables to_variables(const CaptureSettings& settings) {
   }
   if (settings.period_ms != CaptureSettings{}.period_ms)
     result.emplace_back(period_variable, std::to_string(settings.period_ms));
-  if (settings.nccl_channels) result.emplace_back(channels_variable, "1");
   if (window.duration_s) {
     char digits[32];
     const auto end = std::to_chars(digits, digits + sizeof(digits), *window.duration_s).ptr;
@@ -127,7 +125,6 @@ CaptureSettings from_variables(const std::function<const char*(const char*)>& va
                        " is no number of seconds; all is recorded");
   const auto period = parse_step(text(period_variable));
   if (period && *period > 0) settings.period_ms = *period;
-  settings.nccl_channels = text(channels_variable) == "1";
   window.range = text(range_variable);
   window.profiler_api = window.range == profiler_api_word;
   if (window.profiler_api) window.range.clear();

@@ -29,8 +29,7 @@ struct CaptureSettings {
   std::string next;           // injection library that CUDA_INJECTION64_PATH named before
   std::string next_profiler;  // NCCL's plugin that NCCL_PROFILER_PLUGIN named before
   CaptureWindow window;
-  bool nccl_channels = false;  // also when each channel of NCCL's kernels began and ended
-  int period_ms = 1000;        // between two writes: what a SIGKILL may lose
+  int period_ms = 1000;  // between two writes: what a SIGKILL may lose
 };
 
 using Variables = std::vector<std::pair<std::string, std::string>>;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/libraries/cupti.h"
+#include "src/core/non_copyable.h"
 
 #include <cstdint>
 #include <memory>
@@ -31,14 +32,12 @@ struct RecordedActivities {
 
 /// Records kernels and copies of this process through CUPTI. One at a time in a process: CUPTI's
 /// callbacks know no owner.
-class ActivityRecorder {
+class ActivityRecorder : NonCopyable {
  public:
   /// Recording begins, on all GPUs. Throws NothingToMeasure with the reason when another tool
   /// listens already or CUPTI refuses.
   explicit ActivityRecorder(std::shared_ptr<const Cupti> cupti);
   ~ActivityRecorder();
-  ActivityRecorder(const ActivityRecorder&) = delete;
-  ActivityRecorder& operator=(const ActivityRecorder&) = delete;
 
   /// Ends recording; call when the GPUs have finished. Throws LibraryError.
   RecordedActivities stop();
@@ -57,11 +56,9 @@ void add_record(const CUpti_Activity& record, RecordedActivities& recorded);
 
 /// A named range for tools that listen to NVTX; nothing where none does. From construction to the
 /// end of the scope, on this thread.
-class NvtxRange {
+class NvtxRange : NonCopyable {
  public:
   explicit NvtxRange(const char* name) { nvtxRangePushA(name); }
   ~NvtxRange() { nvtxRangePop(); }
-  NvtxRange(const NvtxRange&) = delete;
-  NvtxRange& operator=(const NvtxRange&) = delete;
 };
 }  // namespace scaleworth::gpu

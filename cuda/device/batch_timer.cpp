@@ -5,6 +5,7 @@
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/memory.h"
 #include "src/core/error.h"
+#include "src/core/non_copyable.h"
 
 #include <algorithm>
 #include <atomic>
@@ -181,11 +182,9 @@ class BatchTimer::Machinery {
   }
 
   /// However queueing ends, the stream goes on.
-  class Unholding {
+  class Unholding : NonCopyable {
    public:
     explicit Unholding(StreamHold& hold) : hold_(hold) {}
-    Unholding(const Unholding&) = delete;
-    Unholding& operator=(const Unholding&) = delete;
     ~Unholding() { hold_.release(); }
 
    private:

@@ -6,6 +6,7 @@
 #include "cuda/runtime/error.h"
 #include "probes/gpu/batching.h"
 #include "probes/gpu/device.h"
+#include "src/core/non_copyable.h"
 
 #include <functional>
 #include <memory>
@@ -36,12 +37,10 @@ struct BatchWork {
 };
 
 /// Asked by one thread, with its GPU current.
-class BatchTimer {
+class BatchTimer : NonCopyable {
  public:
   /// `health` names the GPU and `stream` must be its; both must outlive the timer.
   BatchTimer(DeviceHealth& health, cudaStream_t stream);
-  BatchTimer(const BatchTimer&) = delete;
-  BatchTimer& operator=(const BatchTimer&) = delete;
   ~BatchTimer();
 
   /// Runs one repetition unblocked (it may load its kernels), then samples as `sample_batches`

@@ -5,6 +5,7 @@
 #include "cuda/libraries/nvml.h"
 #include "probes/gpu/device.h"
 #include "src/core/estimate.h"
+#include "src/core/non_copyable.h"
 
 #include <atomic>
 #include <chrono>
@@ -70,11 +71,9 @@ struct WatchPace {
 /// `TelemetryWatch watch(source); ...; Telemetry telemetry = watch.take();`
 /// A source that has ended (no driver library) costs no thread and no time; its reason is in
 /// `missing`. One watch of a source at a time. Nothing here throws.
-class TelemetryWatch {
+class TelemetryWatch : NonCopyable {
  public:
   explicit TelemetryWatch(std::shared_ptr<TelemetrySource> source, WatchPace pace = {});
-  TelemetryWatch(const TelemetryWatch&) = delete;
-  TelemetryWatch& operator=(const TelemetryWatch&) = delete;
   ~TelemetryWatch();
 
   /// Ends the watch. The window lies between the two looks at the energy counter. When the

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/inject/decoder.h"
 
+#include "trace/formats/nvidia_records.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -49,17 +51,6 @@ constexpr std::array<OverheadName, 9> overhead_names{
 const char* overhead_name(CUpti_ActivityOverheadKind kind) {
   const auto found = std::ranges::find(overhead_names, kind, &OverheadName::kind);
   return found == overhead_names.end() ? "Unrecognized Overhead" : found->name;
-}
-
-/// "cudaLaunchKernel_v7000" without what says since when it exists; "cuMemcpyHtoD_v2" as it is.
-std::string_view without_release(std::string_view name) {
-  constexpr std::size_t shortest_release = 4;  // digits of "v3020"
-  const std::size_t mark = name.rfind("_v");
-  if (mark == std::string_view::npos) return name;
-  const std::string_view digits = name.substr(mark + 2);
-  const bool release = digits.size() >= shortest_release &&
-                       digits.find_first_not_of("0123456789") == std::string_view::npos;
-  return release ? name.substr(0, mark) : name;
 }
 
 /// Sets start and duration; false, and counted, when CUPTI has no times for it.
@@ -300,27 +291,6 @@ constexpr std::array<PayloadField, 7> payload_fields{
      {"Rank", 0, &CollectiveRow::rank},
      {"No. of ranks", collective_has_ranks, &CollectiveRow::ranks},
      {"CUDA device", 0, &CollectiveRow::device}}};
-
-/// Bytes of a predefined integer type; 0 for what is none.
-std::size_t integer_bytes(std::uint64_t type) {
-  switch (type) {
-    case cupti::entry_int:
-    case cupti::entry_uint:
-    case cupti::entry_int32:
-    case cupti::entry_uint32:
-      return 4;
-    case cupti::entry_long:
-    case cupti::entry_ulong:
-    case cupti::entry_longlong:
-    case cupti::entry_ulonglong:
-    case cupti::entry_int64:
-    case cupti::entry_uint64:
-    case cupti::entry_size:
-      return 8;
-    default:
-      return 0;
-  }
-}
 }  // namespace
 
 PayloadLayout nccl_layout(const cupti::PayloadSchema& schema) {
@@ -332,7 +302,7 @@ PayloadLayout nccl_layout(const cupti::PayloadSchema& schema) {
     if (entry.name == nullptr) continue;
     const auto field =
         std::ranges::find(payload_fields, std::string_view(entry.name), &PayloadField::name);
-    const std::size_t bytes = integer_bytes(entry.type);
+    const std::size_t bytes = nvtx_integer_bytes(entry.type);
     if (field == payload_fields.end() || bytes == 0) continue;
     has_communicator = has_communicator || field == payload_fields.begin();
     layout.push_back({&*field, entry.offset, bytes});

@@ -191,26 +191,12 @@ void* begin_step(const NcclEvent& event) {
   return NcclHandle::of(parent.object<NetworkOperation>()->begin_step(steady_ns()), Kind::step);
 }
 
-void* begin_channel(const NcclContext* context, const NcclEvent& event) {
-  const NcclHandle parent(event.parent);
-  if (context == nullptr || parent.kind() != Kind::call) return nullptr;
-  return NcclHandle::of(new ChannelRow{.gpu_start_ns = event.kernel_channel.gpu_time_ns,
-                                       .time_ns = realtime_ns(),
-                                       .communicator = context->communicator,
-                                       .call = parent.call(),
-                                       .rank = context->rank,
-                                       .channel = event.kernel_channel.channel},
-                        Kind::channel);
-}
-
 void* start_own_event(NcclContext* own, const NcclEvent& event) {
   Session* session = Session::existing();
   if (session == nullptr) return nullptr;
   if (event.kind == nccl_event_network_operation) return begin_operation(*session, own, event);
   if (event.kind == nccl_event_network_step) return begin_step(event);
-  if (own == nullptr) return nullptr;
-  if (event.kind != nccl_event_kernel_channel) return begin_call(*session, *own, event);
-  return (own->events & event.kind) != 0 ? begin_channel(own, event) : nullptr;
+  return own == nullptr ? nullptr : begin_call(*session, *own, event);
 }
 
 /// The other plugin where it gets the event. A relayed operation (PXN) and its children come with
@@ -261,8 +247,6 @@ ncclResult_t NcclCalls::begin_communicator(void** context,
       made->events = nccl_event_collective | nccl_event_point_to_point |
                      nccl_event_network_operation | nccl_event_network_step;
       if (version >= 6) made->events |= nccl_event_copy_engine;
-      // These cost a round of NCCL's network thread for each collective, even inside of a node.
-      if (session->settings().nccl_channels) made->events |= nccl_event_kernel_channel;
     }
     OtherPlugin* const other = other_plugin(version);
     if (other != nullptr) {
@@ -320,8 +304,6 @@ ncclResult_t NcclCalls::stop_event(void* kept) {
       const std::unique_ptr<NetworkOperation> operation(handle.object<NetworkOperation>());
       Session* session = Session::existing();
       if (session != nullptr) session->inbox().add(operation->end(steady_ns()));
-    } else if (handle.kind() == Kind::channel) {
-      delete handle.object<ChannelRow>();
     }
     OtherPlugin* other = other_of_process;
     if (other != nullptr && kept != nullptr && !NcclHandle(kept).ours())
@@ -336,22 +318,14 @@ ncclResult_t NcclCalls::record_event_state(void* kept, int state, void* argument
       static_cast<void>(other->table.record_event_state(kept, state, arguments));
     const NcclHandle handle(own_handle(kept));
     const auto* values = static_cast<const NcclStateArguments*>(arguments);
-    if (handle.kind() == Kind::step) {
-      const NetworkWait wait = network_wait(state);
-      if (wait == nullptr) return;
-      // NCCL sets the size of a transfer just before these, and repeats it with the others.
-      const bool sized = state == nccl_state_send_network || state == nccl_state_receive_flush;
-      auto* step = handle.object<NetworkOperation::Step>();
-      step->operation->enter(
-          *step, wait, sized && values != nullptr ? values->step_bytes : 0, steady_ns());
-    } else if (handle.kind() == Kind::channel && state == nccl_state_kernel_channel_end &&
-               values != nullptr) {
-      ChannelRow row = *handle.object<ChannelRow>();
-      Session* session = Session::existing();
-      if (session == nullptr || values->gpu_time_ns < row.gpu_start_ns) return;
-      row.gpu_duration_ns = values->gpu_time_ns - row.gpu_start_ns;
-      session->inbox().add(row);
-    }
+    if (handle.kind() != Kind::step) return;
+    const NetworkWait wait = network_wait(state);
+    if (wait == nullptr) return;
+    // NCCL sets the size of a transfer just before these, and repeats it with the others.
+    const bool sized = state == nccl_state_send_network || state == nccl_state_receive_flush;
+    auto* step = handle.object<NetworkOperation::Step>();
+    step->operation->enter(
+        *step, wait, sized && values != nullptr ? values->step_bytes : 0, steady_ns());
   });
 }
 

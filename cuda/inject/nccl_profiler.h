@@ -5,6 +5,7 @@
 
 #include "cuda/inject/session.h"
 #include "cuda/nccl/plugin_interfaces.h"
+#include "src/core/non_copyable.h"
 #include "trace/formats/swtrace/rows.h"
 
 #include <array>
@@ -68,14 +69,7 @@ class NcclHandle {
  public:
   /// A call is a number and no address: network operations name it as their parent long after
   /// NCCL has ended the event.
-  enum class Kind : std::uintptr_t {
-    none = 0,
-    call = 1,
-    operation = 2,
-    step = 3,
-    channel = 4,
-    captured = 5
-  };
+  enum class Kind : std::uintptr_t { none, call, operation, step, captured };
 
   explicit NcclHandle(void* kept) : bits_(reinterpret_cast<std::uintptr_t>(kept)) {}
   static void* of_call(std::uint64_t number) {
@@ -116,7 +110,7 @@ NetworkWait network_wait(int state);
 /// for what its oldest transfer under way waits for: younger ones are posted ahead and wait behind
 /// it. So the waits are parts of the duration and sum to it with the time in which nothing was
 /// under way. Not to be used by two threads at a time; NCCL's network thread is one.
-class NetworkOperation {
+class NetworkOperation : NonCopyable {
  public:
   struct Step {
     NetworkOperation* operation = nullptr;
@@ -127,8 +121,6 @@ class NetworkOperation {
   /// `row` says whose operation it is and when it began; times are of any steady clock.
   NetworkOperation(const NetworkRow& row, std::uint64_t now_ns)
       : row_(row), began_ns_(now_ns), accounted_ns_(now_ns) {}
-  NetworkOperation(const NetworkOperation&) = delete;
-  NetworkOperation& operator=(const NetworkOperation&) = delete;
 
   /// A transfer begins; null when more are under way than are followed. Valid until it has ended.
   Step* begin_step(std::uint64_t now_ns);

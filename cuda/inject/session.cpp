@@ -313,9 +313,7 @@ void Inbox::empty_into(Batch& batch,
     marks.swap(marks_);
     windows.swap(windows_);
     batch.networks.insert(batch.networks.end(), networks_.begin(), networks_.end());
-    batch.channels.insert(batch.channels.end(), channels_.begin(), channels_.end());
     networks_.clear();
-    channels_.clear();
     for (; remarks_written_ < remarks_.size(); ++remarks_written_)
       batch.facts.emplace_back("remark", remarks_[remarks_written_]);
     if (dropped_ > 0) batch.losses.emplace_back("dropped_host_events", std::exchange(dropped_, 0));

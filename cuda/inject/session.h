@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/inject/tracer.h"
+#include "src/core/non_copyable.h"
 #include "trace/capture_settings.h"
 #include "trace/formats/swtrace/rows.h"
 
@@ -37,7 +38,6 @@ class Inbox {
   void add(ReportedMark report) { put(marks_, std::move(report)); }
   void add(ReportedWindow report) { put(windows_, std::move(report)); }
   void add(const NetworkRow& row) { put(networks_, row); }
-  void add(const ChannelRow& row) { put(channels_, row); }
   /// One line for people, once per text.
   void remark(const std::string& line);
 
@@ -62,7 +62,6 @@ class Inbox {
   std::vector<ReportedMark> marks_;
   std::vector<ReportedWindow> windows_;
   std::vector<NetworkRow> networks_;
-  std::vector<ChannelRow> channels_;
   std::vector<std::string> remarks_;
   std::size_t remarks_written_ = 0;
   std::uint64_t dropped_ = 0;
@@ -107,12 +106,10 @@ class WindowControl {
 };
 
 /// The file of one process: bytes are only ever appended, and a failed write leaves whole frames.
-class OutputFile {
+class OutputFile : NonCopyable {
  public:
   OutputFile() = default;
   ~OutputFile() { abandon(); }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
 
   /// Creates `directory`/`stem`.swtrace, or with -2, -3, ... where that is there already. Returns
   /// the reason when that is not possible; empty when it is open.

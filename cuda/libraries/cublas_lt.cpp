@@ -3,45 +3,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-// The library that is opened need not be the header's version: these are what both sides must
-// share.
-static_assert(sizeof(cublasLtMatmulAlgo_t) == 64);
-static_assert(sizeof(cublasLtMatmulHeuristicResult_t) == 96);
-static_assert(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET == 15);
-static_assert(CUBLASLT_MATMUL_DESC_FAST_ACCUM == 25);
-static_assert(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES == 1);
-static_assert(std::is_same_v<decltype(&cublasLtMatmul),
-                             cublasStatus_t (*)(cublasLtHandle_t,
-                                                cublasLtMatmulDesc_t,
-                                                const void* alpha,
-                                                const void* a,
-                                                cublasLtMatrixLayout_t,
-                                                const void* b,
-                                                cublasLtMatrixLayout_t,
-                                                const void* beta,
-                                                const void* c,
-                                                cublasLtMatrixLayout_t,
-                                                void* d,
-                                                cublasLtMatrixLayout_t,
-                                                const cublasLtMatmulAlgo_t*,
-                                                void* workspace,
-                                                std::size_t workspace_bytes,
-                                                cudaStream_t)>);
-
-#if CUBLAS_VERSION >= 130000
-static_assert(real_4f_e2m1 == CUDA_R_4F_E2M1);
-static_assert(lt_a_scale_mode == CUBLASLT_MATMUL_DESC_A_SCALE_MODE);
-static_assert(lt_b_scale_mode == CUBLASLT_MATMUL_DESC_B_SCALE_MODE);
-constexpr bool same(LtScale scale, cublasLtMatmulMatrixScale_t vendors) {
-  return static_cast<int>(scale) == static_cast<int>(vendors);
-}
-static_assert(same(LtScale::scalar_32f, CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F));
-static_assert(same(LtScale::vec16_ue4m3, CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3));
-static_assert(same(LtScale::vec32_ue8m0, CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0));
-static_assert(same(LtScale::vec128_32f, CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F));
-static_assert(same(LtScale::block128x128_32f, CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F));
-#endif
-
 void fill_cublas(const SharedLibrary& library, CublasLt& table) {
   const decltype(&cublasLtGetVersion) get_version = library.need("cublasLtGetVersion");
   constexpr std::int64_t oldest = 120000;

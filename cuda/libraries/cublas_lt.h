@@ -10,8 +10,8 @@
 #include <cublasLt.h>
 
 namespace scaleworth::gpu {
-// Of cuBLAS after 12.4, the oldest whose headers this is built with: cublas_lt.cpp compares it with
-// newer ones. Older libraries refuse them.
+// Of cuBLAS after 12.4, the oldest whose headers this is built with: a test compares it with newer
+// ones. Older libraries refuse them.
 inline constexpr auto real_4f_e2m1 = std::bit_cast<cudaDataType_t>(33);  // CUDA_R_4F_E2M1, 12.8
 /// CUBLASLT_MATMUL_DESC_A_SCALE_MODE and .._B_SCALE_MODE, 12.8, of type LtScale.
 inline constexpr auto lt_a_scale_mode = std::bit_cast<cublasLtMatmulDescAttributes_t>(31);

@@ -3,30 +3,6 @@
 
 namespace scaleworth::gpu {
 namespace {
-// The library that is opened need not be the header's version: these are what both sides must
-// share.
-static_assert(sizeof(ncclUniqueId) == 128);
-static_assert(ncclInt8 == 0 && ncclFloat32 == 7 && ncclBfloat16 == 9);
-static_assert(ncclSum == 0 && ncclProd == 1 && ncclMax == 2 && ncclMin == 3 && ncclAvg == 4);
-static_assert(ncclInProgress == 7);
-static_assert(std::is_same_v<decltype(&ncclAllReduce),
-                             ncclResult_t (*)(const void* source,
-                                              void* target,
-                                              std::size_t count,
-                                              ncclDataType_t,
-                                              ncclRedOp_t,
-                                              ncclComm_t,
-                                              cudaStream_t)>);
-#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
-static_assert(sizeof(NcclWindow) == sizeof(ncclWindow_t));
-static_assert(nccl_symmetric_window == NCCL_WIN_COLL_SYMMETRIC);
-static_assert(std::is_same_v<decltype(&ncclMemAlloc), decltype(Nccl::memory_allocate)>);
-static_assert(std::is_same_v<decltype(&ncclCommRegister), decltype(Nccl::register_buffer)>);
-static_assert(std::is_same_v<decltype(&ncclAlltoAll), decltype(Nccl::all_to_all)>);
-static_assert(std::is_same_v<decltype(&ncclGather), NcclRooted>);
-static_assert(std::is_same_v<decltype(&ncclScatter), NcclRooted>);
-#endif
-
 void fill_nccl(const SharedLibrary& library, Nccl& table) {
   const decltype(&ncclGetVersion) get_version = library.need("ncclGetVersion");
   int version = 0;  // 10000 major + 100 minor + patch; before 2.9 the major version counts 1000

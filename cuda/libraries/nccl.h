@@ -7,7 +7,7 @@
 #include <nccl.h>
 
 namespace scaleworth::gpu {
-// Of NCCL after 2.18, the oldest whose header this is built with: nccl.cpp compares it with newer
+// Of NCCL after 2.18, the oldest whose header this is built with: a test compares it with newer
 // ones.
 using NcclWindow = void*;                           // ncclWindow_t, 2.27
 inline constexpr int nccl_symmetric_window = 0x01;  // NCCL_WIN_COLL_SYMMETRIC, 2.27

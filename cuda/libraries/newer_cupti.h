@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What is used of CUPTI and NVTX and is not in their headers of CUDA 12.4, the oldest to build
-/// with: written from the header named at each, with the version that brought it. cupti.cpp
+/// with: written from the header named at each, with the version that brought it. A test
 /// compares them with the vendor's own where those are newer.
 #pragma once
 
@@ -95,20 +95,5 @@ struct PayloadData {  // nvtxPayloadData_t
   std::uint64_t schemaId;
   std::size_t size;
   const void* payload;
-};
-
-/// NVTX_PAYLOAD_ENTRY_TYPE_..
-enum EntryType : std::uint64_t {
-  entry_int = 5,
-  entry_uint = 6,
-  entry_long = 7,
-  entry_ulong = 8,
-  entry_longlong = 9,
-  entry_ulonglong = 10,
-  entry_int32 = 15,
-  entry_uint32 = 16,
-  entry_int64 = 17,
-  entry_uint64 = 18,
-  entry_size = 22
 };
 }  // namespace scaleworth::gpu::cupti

@@ -7,6 +7,7 @@
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/memory.h"
 #include "probes/collectives.h"
+#include "src/core/non_copyable.h"
 
 #include <atomic>
 #include <chrono>
@@ -85,12 +86,10 @@ void enqueue(Collective collective,
 
 /// A rank of this process: its GPU with a stream, memory and events that are kept between
 /// questions. Used by one thread at a time, after `use` on that thread.
-class LocalRank {
+class LocalRank : NonCopyable {
  public:
   /// Makes the GPU current. Throws gpu::Error.
   LocalRank(int ordinal, int rank);
-  LocalRank(const LocalRank&) = delete;
-  LocalRank& operator=(const LocalRank&) = delete;
 
   /// Makes the GPU current on this thread.
   void use() const;

@@ -90,18 +90,11 @@ void NcclRankGroup::exchange_places() {
     places_ = own;
     for (int rank = 0; rank < size(); ++rank) rows.push_back(links_from(rank, places_));
   } else {
-    for (const std::string& text : meeting_.all_gather(own.at(0).text())) {
-      places_.push_back(RankPlace::of(text));
-    }
-    for (const std::string& text :
-         meeting_.all_gather(links_text(links_from(meeting_.rank(), places_)))) {
-      rows.push_back(links_of_text(text, places_.size()));
-    }
+    places_ = tell_all(meeting_, own.at(0));
+    rows = tell_all(meeting_, links_from(meeting_.rank(), places_));
   }
   links_ = assemble_links(places_, rows);
-  for (const std::string& text : meeting_.all_gather(samples_text({least.value()}))) {
-    for (const double bytes : samples_of(text)) least = std::min(least, Bytes(bytes));
-  }
+  least = std::ranges::min(tell_all(meeting_, least));
   const double sharing = options_.shared_gpu ? size() : 1.0;
   memory_per_rank_ = Bytes(std::max(0.0, usable_share * (least - kept_for_nccl).value() / sharing));
 }
@@ -217,8 +210,7 @@ NcclReport NcclRankGroup::prepare(const CollectiveWork& work) {
   own.operation = slowest_last;
   on_all_ranks([](Member& member) { member.run->verify(); });
   NcclReport result;
-  for (const std::string& text : meeting_.all_gather(warm_up_text(own))) {
-    const NcclReport one = parse_warm_up(text);
+  for (const NcclReport& one : tell_all(meeting_, own)) {
     if (one.operation <= Seconds(0.0)) continue;
     if (result.operation <= Seconds(0.0)) result = one;
     result.refused = result.refused || one.refused;
@@ -237,9 +229,7 @@ std::vector<double> NcclRankGroup::slowest(const CollectiveBatch& batch) {
     check_interrupt();
   });
   std::vector<double> all;
-  for (const std::string& text : meeting_.all_gather(samples_text(own))) {
-    take_slowest(all, samples_of(text));
-  }
+  for (const std::vector<double>& times : tell_all(meeting_, own)) take_slowest(all, times);
   return all;
 }
 

@@ -4,6 +4,7 @@
 
 #include "cuda/nccl/communicator.h"
 #include "cuda/nccl/plugins.h"
+#include "cuda/nccl/rank_message.h"
 #include "cuda/runtime/handles.h"
 #include "probes/collectives.h"
 #include "probes/host/ranks/mpi_rank_group.h"
@@ -20,11 +21,23 @@ struct RankPlace {
   std::string bus_id;
   std::string uuid;
   std::optional<int> numa;
-
-  std::string text() const;
-  /// Throws ProbeFailure for anything else than such a text.
-  static RankPlace of(const std::string& text);
 };
+
+inline void list(RankMessage& message, RankPlace& one) {
+  message(one.host, one.bus_id, one.uuid, one.numa);
+}
+inline void list(RankMessage& message, CollectiveAlgorithm& one) {
+  message(one.algorithm, one.protocol);
+}
+inline void list(RankMessage& message, PredictedTime& one) {
+  message(one.way, one.time);
+}
+inline void list(RankMessage& message, RanAlgorithm& one) {
+  message(one.way, one.channels);
+}
+inline void list(RankMessage& message, NcclReport& one) {
+  message(one.predictions, one.ran, one.tuner_called, one.refused, one.operation);
+}
 
 /// Of this process on GPU `ordinal`. Throws gpu::Error.
 RankPlace place_of_gpu(int ordinal);
@@ -33,12 +46,8 @@ RankPlace place_of_gpu(int ordinal);
 /// CUDA_VISIBLE_DEVICES) gives an unknown link. Throws gpu::Error.
 std::vector<RankLink> links_from(int own, const std::vector<RankPlace>& places);
 
-std::string links_text(const std::vector<RankLink>& links);
-/// Throws ProbeFailure unless it has `ranks` links.
-std::vector<RankLink> links_of_text(const std::string& text, std::size_t ranks);
-
 /// Nodes are numbered in the order in which ranks name them. A link is as slow as the slower of its
-/// two directions.
+/// two directions. Throws ProbeFailure unless every row has a link to each rank.
 RankLinks assemble_links(const std::vector<RankPlace>& places,
                          const std::vector<std::vector<RankLink>>& rows);
 
@@ -117,8 +126,6 @@ class NcclRankGroup final : public RankGroup {
   /// Throws UserError when two ranks have one GPU and `shared_gpu` was not asked for.
   NcclRankGroup(Rendezvous meeting, NcclRankGroupOptions options);
   ~NcclRankGroup() override { dissolve_team(); }
-  NcclRankGroup(const NcclRankGroup&) = delete;
-  NcclRankGroup& operator=(const NcclRankGroup&) = delete;
 
   Rank rank() const override { return Rank{meeting_.rank()}; }
   int size() const override { return static_cast<int>(places_.size()); }

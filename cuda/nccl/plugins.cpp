@@ -6,15 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <span>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 namespace scaleworth::gpu {
 namespace {
-using nlohmann::json;
 
 constexpr const char* in_this_program = "STATIC_PLUGIN";
 
@@ -238,57 +234,6 @@ void PluginState::offer_mask(int* mask) {
 PluginState& plugin_state() {
   static PluginState state;
   return state;
-}
-
-std::string warm_up_text(const NcclReport& report) {
-  json predictions = json::array();
-  for (const PredictedTime& time : report.predictions) {
-    predictions.push_back({time.way.algorithm, time.way.protocol, time.time.value()});
-  }
-  json ran = nullptr;
-  if (report.ran) {
-    ran = {report.ran->way.algorithm, report.ran->way.protocol, report.ran->channels};
-  }
-  return json{{"predictions", predictions},
-              {"ran", ran},
-              {"asked", report.tuner_called},
-              {"refused", report.refused},
-              {"operation_s", report.operation.value()}}
-      .dump();
-}
-
-NcclReport parse_warm_up(const std::string& text) {
-  try {
-    const json object = json::parse(text);
-    NcclReport report;
-    for (const json& entry : object.at("predictions")) {
-      report.predictions.push_back(
-          {{entry.at(0).get<std::string>(), entry.at(1).get<std::string>()},
-           Seconds(entry.at(2).get<double>())});
-    }
-    if (const json& ran = object.at("ran"); !ran.is_null()) {
-      report.ran = RanAlgorithm{{ran.at(0).get<std::string>(), ran.at(1).get<std::string>()},
-                                ran.at(2).get<int>()};
-    }
-    report.tuner_called = object.at("asked").get<bool>();
-    report.refused = object.at("refused").get<bool>();
-    report.operation = Seconds(object.at("operation_s").get<double>());
-    return report;
-  } catch (const json::exception&) {
-    throw ProbeFailure("a rank reported its warm-up in a way that cannot be read");
-  }
-}
-
-std::string samples_text(const std::vector<double>& samples) {
-  std::string text(samples.size() * sizeof(double), '\0');
-  std::memcpy(text.data(), samples.data(), text.size());
-  return text;
-}
-
-std::vector<double> samples_of(const std::string& text) {
-  std::vector<double> samples(text.size() / sizeof(double));
-  std::memcpy(samples.data(), text.data(), samples.size() * sizeof(double));
-  return samples;
 }
 
 void take_slowest(std::vector<double>& slowest, const std::vector<double>& other) {

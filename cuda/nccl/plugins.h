@@ -78,14 +78,6 @@ class PluginState {
 /// One in a process: NCCL's plugin calls carry no pointer to another.
 PluginState& plugin_state();
 
-std::string warm_up_text(const NcclReport& report);
-/// Throws ProbeFailure for anything else than such a text.
-NcclReport parse_warm_up(const std::string& text);
-
-/// Samples as bytes of the doubles: processes of one job run on one kind of machine.
-std::string samples_text(const std::vector<double>& samples);
-std::vector<double> samples_of(const std::string& text);
-
 /// Makes each element the larger one; an empty vector of an idle rank changes nothing. Throws
 /// ProbeFailure when the lengths differ.
 void take_slowest(std::vector<double>& slowest, const std::vector<double>& other);

@@ -7,22 +7,8 @@
 #include <algorithm>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 namespace scaleworth::gpu {
 namespace {
-using nlohmann::json;
-
-/// A message of another rank as JSON; `read` takes it apart.
-template <class Read>
-auto parse(const std::string& text, Read read) {
-  try {
-    return read(json::parse(text));
-  } catch (const json::exception&) {
-    throw ProbeFailure("a rank described its place in a way that cannot be read");
-  }
-}
-
 /// The ordinal of a GPU in this process; absent when it does not see it.
 std::optional<int> ordinal_of(const std::string& bus_id) {
   int ordinal = 0;
@@ -48,23 +34,6 @@ RankLink link_between(int from, int to) {
 }
 }  // namespace
 
-std::string RankPlace::text() const {
-  json object{{"host", host}, {"bus_id", bus_id}, {"uuid", uuid}, {"numa", nullptr}};
-  if (numa) object["numa"] = *numa;
-  return object.dump();
-}
-
-RankPlace RankPlace::of(const std::string& text) {
-  return parse(text, [](const json& object) {
-    RankPlace place{object.at("host").get<std::string>(),
-                    object.at("bus_id").get<std::string>(),
-                    object.at("uuid").get<std::string>(),
-                    std::nullopt};
-    if (!object.at("numa").is_null()) place.numa = object.at("numa").get<int>();
-    return place;
-  });
-}
-
 RankPlace place_of_gpu(int ordinal) {
   const DeviceDescription description = describe_device(ordinal);
   return {host_identity(), description.bus_id, description.uuid, description.numa_node};
@@ -88,28 +57,6 @@ std::vector<RankLink> links_from(int own, const std::vector<RankPlace>& places) 
   return links;
 }
 
-std::string links_text(const std::vector<RankLink>& links) {
-  json array = json::array();
-  for (const RankLink& link : links) {
-    array.push_back({static_cast<int>(link.kind), link.performance_rank});
-  }
-  return array.dump();
-}
-
-std::vector<RankLink> links_of_text(const std::string& text, std::size_t ranks) {
-  return parse(text, [ranks](const json& array) {
-    std::vector<RankLink> links;
-    for (const json& entry : array) {
-      const int kind = entry.at(0).get<int>();
-      const bool known = kind >= 0 && kind <= static_cast<int>(LinkKind::unknown);
-      links.push_back(
-          {known ? static_cast<LinkKind>(kind) : LinkKind::unknown, entry.at(1).get<int>()});
-    }
-    if (links.size() != ranks) throw ProbeFailure("a rank described too few or too many links");
-    return links;
-  });
-}
-
 RankLinks assemble_links(const std::vector<RankPlace>& places,
                          const std::vector<std::vector<RankLink>>& rows) {
   RankLinks links;
@@ -120,6 +67,9 @@ RankLinks assemble_links(const std::vector<RankPlace>& places,
     links.node.push_back(static_cast<int>(found - hosts.begin()));
     links.numa.push_back(place.numa);
   }
+  for (const std::vector<RankLink>& row : rows)
+    if (row.size() != places.size())
+      throw ProbeFailure("a rank described too few or too many links");
   links.link = rows;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (std::size_t j = 0; j < rows.size(); ++j) {

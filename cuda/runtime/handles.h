@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/runtime/error.h"
+#include "src/core/non_copyable.h"
 
 #include <memory>
 #include <type_traits>
@@ -62,13 +63,11 @@ inline double elapsed_s(const Event& begin,
 
 /// Records what is queued on `stream` into a graph. An exception before `finish` ends the capture:
 /// a stream left in capture refuses all else.
-class Capture {
+class Capture : NonCopyable {
  public:
   explicit Capture(cudaStream_t stream) : stream_(stream) {
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
   }
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
   ~Capture() {
     if (!open_) return;
     cudaGraph_t graph = nullptr;
@@ -96,14 +95,12 @@ inline GraphExecutable instantiate(const Graph& graph) {
 
 /// Makes a device current until the end of the scope. Restoring a device makes a context on it: for
 /// scopes inside of a question to another GPU, not for the question itself.
-class DeviceGuard {
+class DeviceGuard : NonCopyable {
  public:
   explicit DeviceGuard(int device) {
     check(cudaGetDevice(&previous_));
     if (previous_ != device) check(cudaSetDevice(device));
   }
-  DeviceGuard(const DeviceGuard&) = delete;
-  DeviceGuard& operator=(const DeviceGuard&) = delete;
   ~DeviceGuard() { static_cast<void>(cudaSetDevice(previous_)); }
 
  private:

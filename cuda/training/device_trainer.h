@@ -13,6 +13,7 @@
 #include "cuda/training/training_gemms.h"
 #include "cuda/training/transformer.h"
 #include "probes/ranks.h"
+#include "src/core/non_copyable.h"
 
 #include <array>
 #include <atomic>
@@ -58,7 +59,7 @@ struct FinishedStep {
 
 /// Called by one thread at a time, with the GPU current. After an exception the GPU's memory stays
 /// taken, because a sum that lacks a rank may still use it.
-class DeviceTrainer {
+class DeviceTrainer : NonCopyable {
  public:
   /// Takes all memory and queues the starting weights. Throws OutOfMemory, gpu::Error,
   /// LibraryError, UserError for a shape that GPUs do not take. `stop`, which outlives it: another
@@ -68,8 +69,6 @@ class DeviceTrainer {
                 const std::atomic<bool>& stop,
                 const TrainingWork& work);
   ~DeviceTrainer();
-  DeviceTrainer(const DeviceTrainer&) = delete;
-  DeviceTrainer& operator=(const DeviceTrainer&) = delete;
 
   /// Runs steps [first, first + count) of the training, at most two queued at a time. Throws
   /// ProbeFailure naming rank, GPU and step when one does not end in time or another rank gave up,

@@ -14,11 +14,9 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <exception>
 #include <functional>
 #include <set>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -166,7 +164,7 @@ class LocalTraining {
     TrainingMeasured measured;
     std::vector<RankShare> own;
     for (const Member& member : members_) own.push_back(member.share);
-    const std::vector<std::string> texts = meeting_.gather(shares_text(std::move(own)));
+    const std::vector<std::string> texts = meeting_.gather(message_text(std::move(own)));
     const std::vector<std::string> hosts = meeting_.gather(host_name());
     double fastest = 0.0;
     meeting_.agree(rank_trouble([&] {
@@ -183,7 +181,8 @@ class LocalTraining {
   void add_timeline(const std::vector<std::string>& texts, TrainingMeasured& measured) {
     std::vector<RankShare> shares;
     for (const std::string& text : texts) {
-      for (RankShare& share : shares_of(text)) shares.push_back(std::move(share));
+      for (RankShare& share : read_message<std::vector<RankShare>>(text))
+        shares.push_back(std::move(share));
     }
     measured.timeline = timeline_of(members_.at(0).trainer->schedule(), shares);
     measured.timeline.clock_method =
@@ -243,69 +242,6 @@ class LocalTraining {
   std::string no_trace_;
 };
 
-/// Ranks' shares to text and back: plain values as their bytes, strings and vectors as their length
-/// and their elements. The fields of a type are listed once for both ways.
-class ShareArchive {
- public:
-  ShareArchive() = default;  // writes
-  explicit ShareArchive(std::string_view text) : reading_(true), rest_(text) {}
-  bool has_more() const { return !rest_.empty(); }
-  std::string text() { return std::move(written_); }
-
-  void take(RankShare& share) {
-    each(share.rank.index,
-         share.clock,
-         share.clock_error_s,
-         share.fingerprint,
-         share.steps,
-         share.dropped_records,
-         share.kernels);
-  }
-
- private:
-  void take(StepTimes& times) {
-    each(times.previous_end, times.start, times.stage_end, times.sum_end, times.end);
-  }
-  void take(Span& span) {
-    each(span.step, span.activity, span.sequence, span.start, span.end, span.name);
-  }
-  template <class Value>
-  void take(Value& value) {
-    if constexpr (std::is_trivially_copyable_v<Value>) {
-      take_bytes(&value, sizeof(value));
-    } else {
-      std::uint64_t count = value.size();
-      take(count);
-      if (reading_) require(count);  // an element has at least one byte
-      value.resize(count);
-      for (auto& element : value) take(element);
-    }
-  }
-  template <class... Values>
-  void each(Values&... values) {
-    (take(values), ...);
-  }
-
-  void take_bytes(void* value, std::size_t bytes) {
-    if (!reading_) {
-      written_.append(static_cast<const char*>(value), bytes);
-      return;
-    }
-    require(bytes);
-    std::memcpy(value, rest_.data(), bytes);
-    rest_.remove_prefix(bytes);
-  }
-
-  void require(std::size_t bytes) const {
-    if (bytes <= rest_.size()) return;
-    throw ProbeFailure(
-        "a rank's report of its training steps is cut off: do all ranks run the same build?");
-  }
-
-  bool reading_ = false;
-  std::string written_;
-  std::string_view rest_;
-};
 }  // namespace
 
 TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
@@ -317,21 +253,20 @@ TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
   return LocalTraining(local, meeting, libraries, work).run();
 }
 
-std::string shares_text(std::vector<RankShare> shares) {
-  ShareArchive archive;
-  for (RankShare& share : shares) archive.take(share);
-  return archive.text();
+void list(RankMessage& message, StepTimes& one) {
+  message(one.previous_end, one.start, one.stage_end, one.sum_end, one.end);
 }
-
-std::vector<RankShare> shares_of(std::string_view text) {
-  std::vector<RankShare> shares;
-  ShareArchive archive(text);
-  while (archive.has_more()) {
-    RankShare& share = shares.emplace_back();
-    archive.take(share);
-    for (Span& span : share.kernels) span.rank = share.rank;
-  }
-  return shares;
+void list(RankMessage& message, Span& one) {
+  message(one.rank, one.step, one.activity, one.sequence, one.start, one.end, one.name);
+}
+void list(RankMessage& message, RankShare& one) {
+  message(one.rank,
+          one.clock,
+          one.clock_error_s,
+          one.fingerprint,
+          one.steps,
+          one.dropped_records,
+          one.kernels);
 }
 
 Timeline timeline_of(const StepSchedule& schedule, const std::vector<RankShare>& shares) {

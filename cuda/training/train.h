@@ -5,6 +5,7 @@
 
 #include "cuda/libraries/cublas_lt.h"
 #include "cuda/libraries/cupti.h"
+#include "cuda/nccl/rank_message.h"
 #include "cuda/training/device_trainer.h"
 #include "cuda/training/step_spans.h"
 #include "probes/ranks.h"
@@ -48,10 +49,9 @@ struct RankShare {
   std::int64_t dropped_records = 0;  // by the tracer, of this rank's process
 };
 
-/// Shares one after another, readable on machines of the same byte order: the ranks of one job.
-std::string shares_text(std::vector<RankShare> shares);
-/// Throws ProbeFailure for a text that is no such thing.
-std::vector<RankShare> shares_of(std::string_view text);
+void list(RankMessage& message, StepTimes& one);
+void list(RankMessage& message, Span& one);
+void list(RankMessage& message, RankShare& one);
 
 /// The spans of all shares, from events; a step is numbered from 0 in each. The caller
 /// sets the clock's method.

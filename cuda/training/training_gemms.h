@@ -6,6 +6,7 @@
 #include "cuda/runtime/error.h"
 #include "cuda/runtime/memory.h"
 #include "cuda/training/transformer.h"
+#include "src/core/non_copyable.h"
 
 #include <memory>
 #include <vector>
@@ -16,13 +17,11 @@ namespace scaleworth::gpu {
 /// The products of a training step: one plan per shape, made when it first appears. On one device,
 /// for one stream at a time: products share a workspace. bf16 operands and results, fp32 sums; the
 /// algorithm is the library's first choice, as frameworks take it.
-class GemmPlans {
+class GemmPlans : NonCopyable {
  public:
   /// On the current device; `health` must outlive it. Throws OutOfMemory, LibraryError, gpu::Error.
   GemmPlans(std::shared_ptr<const CublasLt> library, const DeviceHealth& health);
   ~GemmPlans();
-  GemmPlans(const GemmPlans&) = delete;
-  GemmPlans& operator=(const GemmPlans&) = delete;
 
   /// Queues the product. Throws ProbeFailure when the library has no algorithm for it,
   /// LibraryError.

@@ -10,6 +10,7 @@
 #include "cuda/runtime/memory.h"
 #include "probes/ranks.h"
 #include "probes/training/shape.h"
+#include "src/core/non_copyable.h"
 #include "src/core/units.h"
 
 #include <cstddef>
@@ -203,7 +204,7 @@ void check_device_shape(const TransformerShape& shape);
 
 /// Decoder-only, pre-norm, full attention, GELU MLP of 4 x width, untied head, learned positions.
 /// bf16 weights, gradients and activations; fp32 sums, statistics, loss, optimizer and its weights.
-class DeviceTransformer {
+class DeviceTransformer : NonCopyable {
  public:
   /// `sequences` of this rank; the loss is the mean over `global_tokens`, so that sums over ranks
   /// are means over the global batch. `memory` outlives this. Throws what check_device_shape
@@ -212,8 +213,6 @@ class DeviceTransformer {
                     std::int64_t sequences,
                     std::int64_t global_tokens,
                     TrainingMemory& memory);
-  DeviceTransformer(const DeviceTransformer&) = delete;
-  DeviceTransformer& operator=(const DeviceTransformer&) = delete;
 
   const ParameterLayout& layout() const { return layout_; }
   const TrainingBuffers& buffers() const { return buffers_; }

@@ -106,18 +106,16 @@ SettingFacts facts_of(const ChaseWork& work) {
           {{Metric::accesses, 1.0}}};
 }
 
-/// Calls `ask` of every GPU along `plan(GPU)` and records a point per setting. `glance` as of
-/// warn_of_glance.
+/// Calls `ask` of every GPU along `plan(GPU)` and records a point per setting.
 template <class Plan, class Ask>
 void measure_plan(Devices& devices,
                   const DeviceSetting& setting,
                   Recorder& recorder,
                   const Plan& plan,
                   const SuitePace& pace,
-                  const std::string& glance,
                   const Ask& ask) {
   const std::vector<PlannedDevice> planned = planned_devices(devices, setting);
-  warn_of_glance(planned, glance, recorder);
+  warn_of_glance(planned, "", recorder);
   const Target target = target_of(pace(setting.suite));
   std::vector<decltype(plan(planned.front()))> plans;
   std::size_t settings = 0;
@@ -287,8 +285,7 @@ Seconds time_of(const PlannedDevice& planned, const StreamWork& work, const Pace
 }  // namespace
 
 void measure_device_compute(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  measure_plan(
-      devices, setting, recorder, &device_compute_plan, compute_pace, "", &Device::time_fma);
+  measure_plan(devices, setting, recorder, &device_compute_plan, compute_pace, &Device::time_fma);
 }
 
 Seconds estimate_device_compute(const DeviceSetting& setting) {
@@ -297,7 +294,7 @@ Seconds estimate_device_compute(const DeviceSetting& setting) {
 
 void measure_device_intensity(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
   measure_plan(
-      devices, setting, recorder, &device_intensity_plan, intensity_pace, "", &Device::time_ladder);
+      devices, setting, recorder, &device_intensity_plan, intensity_pace, &Device::time_ladder);
 }
 
 Seconds estimate_device_intensity(const DeviceSetting& setting) {
@@ -305,8 +302,7 @@ Seconds estimate_device_intensity(const DeviceSetting& setting) {
 }
 
 void measure_device_launch(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  measure_plan(
-      devices, setting, recorder, &device_launch_plan, launch_pace, "", &Device::time_launch);
+  measure_plan(devices, setting, recorder, &device_launch_plan, launch_pace, &Device::time_launch);
 }
 
 Seconds estimate_device_launch(const DeviceSetting& setting) {
@@ -332,7 +328,7 @@ std::vector<ChaseWork> chase_plan(const PlannedDevice& planned) {
 }
 
 void measure_device_latency(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  measure_plan(devices, setting, recorder, &chase_plan, latency_pace, "", &Device::time_chase);
+  measure_plan(devices, setting, recorder, &chase_plan, latency_pace, &Device::time_chase);
 }
 
 Seconds estimate_device_latency(const DeviceSetting& setting) {

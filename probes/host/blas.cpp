@@ -2,6 +2,7 @@
 #include "probes/host/blas.h"
 
 #include "src/core/error.h"
+#include "src/core/non_copyable.h"
 
 #include <algorithm>
 #include <array>
@@ -50,14 +51,12 @@ constexpr const char* remedy =
     "install the Debian package libopenblas0-pthread or name a library with --blas PATH";
 
 /// One environment variable for a while; the old value, or its absence, comes back.
-class ScopedVariable {
+class ScopedVariable : NonCopyable {
  public:
   ScopedVariable(const char* name, const std::string& value) : name_(name) {
     if (const char* old = std::getenv(name)) old_ = old;
     setenv(name, value.c_str(), 1);
   }
-  ScopedVariable(const ScopedVariable&) = delete;
-  ScopedVariable& operator=(const ScopedVariable&) = delete;
   ~ScopedVariable() {
     if (old_) {
       setenv(name_, old_->c_str(), 1);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What this node is, before anything is measured.
+/// What this node is, before anything is measured; its CPUs as a machine that probes can ask.
 #pragma once
 
 #include "probes/host/cpu_state.h"
 #include "probes/host/proc_files.h"
+#include "probes/machine.h"
 #include "src/core/estimate.h"
 #include "src/core/run.h"
 #include "src/core/units.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +23,10 @@ std::vector<FactSection> host_facts();
 /// The rates that interfaces to other nodes state, InfiniBand's in the driver's words: "eth0 25
 /// Gbit/s at NUMA node 1, tun0 0.01 Gbit/s (virtual), mlx5_0 200 Gb/sec (4X HDR)"; empty for none.
 std::string network_rates(const std::string& folder = "/sys/class");
+
+/// OpenBLAS is opened at the first question that needs it; it is searched for where `blas_path` is
+/// empty. Who used the CPUs during a run is in LoadWatch (cpu_state.h).
+std::unique_ptr<Machine> open_host_machine(const std::string& blas_path);
 
 struct Cache {
   int level = 1;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/host_machine.h"
-
 #include "probes/host/blas.h"
 #include "probes/host/host_facts.h"
 #include "probes/host/kernels/compute.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "probes/machine.h"
+#include "src/core/non_copyable.h"
 #include "src/core/units.h"
 
 #include <cstdint>
@@ -42,14 +43,12 @@ struct TeamTiming {
 
 /// Worker i always runs on the i-th CPU of `worker_cpus()`, so memory that it touched first stays
 /// local to it in later teams too.
-class WorkerTeam {
+class WorkerTeam : NonCopyable {
  public:
   /// Throws ProbeFailure if `workers` exceeds the allowed CPUs or a thread cannot be started or
   /// pinned.
   explicit WorkerTeam(int workers);
   ~WorkerTeam();
-  WorkerTeam(const WorkerTeam&) = delete;
-  WorkerTeam& operator=(const WorkerTeam&) = delete;
 
   int size() const;
   /// Calls task(0) ... task(size - 1), one per worker, released together by a spinning gate, and
@@ -97,12 +96,10 @@ Samples take_samples(WorkerTeam& team,
 /// Widens the calling thread's affinity mask to every CPU of its cpuset (threads created meanwhile
 /// inherit that) and restores the former mask at the end. Where the kernel refuses, nothing
 /// changes.
-class WideAffinity {
+class WideAffinity : NonCopyable {
  public:
   WideAffinity();
   ~WideAffinity();
-  WideAffinity(const WideAffinity&) = delete;
-  WideAffinity& operator=(const WideAffinity&) = delete;
 
  private:
   cpu_set_t former_{};

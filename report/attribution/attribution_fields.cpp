@@ -237,8 +237,6 @@ constexpr auto nccl_use = []<class Json>(Json& json, auto& use) {
   mean("network_wait_ns",
        use.network_wait,
        "For the network, or for what the peer had not sent yet.");
-  json.sentence("Between the ends of the first and of the last channel of the kernel.");
-  json("channels_apart_ns", use.channels_apart);
 };
 
 constexpr auto participant = []<class Json>(Json& json, auto& part) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/application.h"
 
+#include "src/cli/bind_flags.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/files/csv.h"
 #include "src/core/process.h"
@@ -17,39 +18,21 @@
 #include <new>
 #include <system_error>
 
-#include <CLI/CLI.hpp>
-
 namespace scaleworth::cli {
 namespace {
-/// Flags that --help of a command shows: those that most calls need. --help-all shows the others,
-/// too; of commands that are not listed here --help shows all.
-struct ShortHelp {
-  std::string_view command;
-  std::string_view flags;  // long names
-};
-constexpr std::string_view measure_help =
-    "--help --suite --out --only --ranks --dry-run --time --repeat --machine --price --format "
-    "--html";
-constexpr std::array short_helps{
-    ShortHelp{"bench", measure_help},
-    ShortHelp{"roofline", measure_help},
-    ShortHelp{"comm", measure_help},
-    ShortHelp{"step", measure_help},
-    ShortHelp{"decide",
-              "--help --scaling --where --price --fixed --value-of-time --deadline-hours --budget "
-              "--objective --format --html"},
-    ShortHelp{"mfu",
-              "--help --model --gpu --gpus --tokens-per-second --step-seconds --batch-tokens "
-              "--price --inference --budget --format --html"}};
-
 /// Hides what the command's short help does not show, and says how many flags that are.
 void shorten_help(CLI::App& command) {
-  const ShortHelp* help = find_in(short_helps, command.get_name(), &ShortHelp::command);
-  if (help == nullptr) return;
+  const auto is_of = [&](const auto& one) {
+    return std::ranges::count(split(one.first, ' '), command.get_name()) > 0;
+  };
+  const toml_file::Texts& of_commands = help_texts("short");
+  const auto help = std::ranges::find_if(of_commands, is_of);
+  if (help == of_commands.end()) return;
+  const std::vector<std::string_view> flags = split(help->second, ' ');
   int hidden = 0;
   for (CLI::Option* option : command.get_options()) {
     const auto shown = [&](const std::string& name) {
-      return std::ranges::count(split(help->flags, ' '), "--" + name) > 0;
+      return std::ranges::count(flags, "--" + name) > 0;
     };
     if (option->get_group().empty() || option->get_positional() || option->get_required() ||
         std::ranges::any_of(option->get_lnames(), shown))

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/core/files/csv.h"
+#include "src/core/files/toml_table.h"
 #include "src/core/units.h"
 
 #include <algorithm>
@@ -47,10 +48,19 @@ inline CLI::Validator number_check(bool or_zero) {
 inline const CLI::Validator nonnegative_number = number_check(true);
 inline const CLI::Validator positive_number = number_check(false);
 
-/// Flags of one group of a command's help, bound to the members that they fill.
+/// A table of data/help.toml: what --help says, by flag; empty where there is none of that name.
+const toml_file::Texts& help_texts(const std::string& table);
+
+/// The subcommand with what its table says it does.
+CLI::App* add_command(CLI::App& app, const std::string& name);
+
+/// Flags of one group of a command's help, bound to the members that they fill. What is not said of
+/// a flag here stands in the command's table of data/help.toml.
 class Flags {
  public:
   explicit Flags(CLI::App& command) : Flags(command, command.option_defaults()->get_group()) {}
+  /// Of flags that several commands share, in a table of their own.
+  Flags(CLI::App& command, const toml_file::Texts& texts) : Flags(command) { texts_ = &texts; }
   /// `needed`: a flag without which these are refused; `check`: of every value.
   Flags(CLI::App& command,
         std::string group,
@@ -62,15 +72,29 @@ class Flags {
   CLI::Option* add(const char* name, Member& member, const std::string& help) const {
     return placed(command_.add_option(name, member, help));
   }
+  template <class Member>
+  CLI::Option* add(const char* name, Member& member) const {
+    const std::string& help = texts_->at(name);
+    if constexpr (std::is_same_v<Member, bool>) {
+      return placed(command_.add_flag(name, member, help));
+    } else {
+      return add(name, member, help.c_str());
+    }
+  }
   /// A list as 1,2,4, or one by one with the flag before each.
   template <class Member>
   CLI::Option* list(const char* name, Member& member, const std::string& help) const {
     return add(name, member, help)->delimiter(',')->allow_extra_args(false);
   }
+  template <class Member>
+  CLI::Option* list(const char* name, Member& member) const {
+    return list(name, member, texts_->at(name));
+  }
   /// `take` is called with the value.
   template <class Value, class Take>
-  CLI::Option* call(const char* name, Take take, const char* help) const {
-    return placed(command_.add_option_function<Value>(name, take, help));
+  CLI::Option* call(const char* name, Take take, const char* help = nullptr) const {
+    const std::string text = help != nullptr ? help : texts_->at(name);
+    return placed(command_.add_option_function<Value>(name, take, text));
   }
   template <int... Dimension>
   CLI::Option* add(const char* name, Quantity<Dimension...>& member, const char* help) const {
@@ -96,6 +120,7 @@ class Flags {
   }
 
   CLI::App& command_;
+  const toml_file::Texts* texts_ = &help_texts(command_.get_name());
   std::string group_;
   CLI::Option* needed_;
   std::optional<CLI::Validator> check_;

@@ -136,29 +136,17 @@ std::optional<TimeInterval> parse_window(const std::string& text) {
 
 Command add_attribute_command(CLI::App& app) {
   auto options = std::make_shared<AttributeOptions>();
-  CLI::App* command = app.add_subcommand(
-      "attribute", "where each step's time went and who kept whom waiting, from recordings");
+  CLI::App* command = add_command(app, "attribute");
   const Flags flags(*command);
-  flags
-      .add("recording",
-           options->inputs,
-           "files, directories, patterns or tar archives: ours (.swtrace), PyTorch's (.json, "
-           ".json.gz, .json.zst), Nsight Systems' (.sqlite), one file or more per rank")
-      ->required();
+  flags.add("recording", options->inputs)->required();
   add_render_flags(*command, options->render);
-  flags.add("--price", options->price, "USD for one GPU for one hour, to cost the waiting")
-      ->check(nonnegative_number);
-  flags.add("--rules",
-            options->rules,
-            "TOML with rules of your own for names, ahead of the built-in data/kernels.toml");
-  flags.add("--fabric",
-            options->fabric,
-            "a run of this machine, of comm or imported: whether a slow collective waits for late "
-            "ranks or for the fabric");
-  flags.add("--export", options->export_path, "the timeline: .pftrace (Perfetto), .json(.gz)");
-  command->add_flag("--slowest-step", options->slowest_step, "export only the slowest step");
-  flags.add("--window", options->window, "export only FROM:TO, seconds since the first event");
-  flags.add("--export-ranks", options->export_ranks, "export only these ranks, such as 0,3-5");
+  flags.add("--price", options->price)->check(nonnegative_number);
+  flags.add("--rules", options->rules);
+  flags.add("--fabric", options->fabric);
+  flags.add("--export", options->export_path);
+  flags.add("--slowest-step", options->slowest_step);
+  flags.add("--window", options->window);
+  flags.add("--export-ranks", options->export_ranks);
   for (const char* part : {"--slowest-step", "--window", "--export-ranks"})
     command->get_option(part)->needs("--export");
   return {command, [options](const Arguments&) { return attribute_recordings(*options); }};

@@ -295,43 +295,21 @@ int check_runs(const CheckOptions& options) {
 
 Command add_compare_command(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* command = app.add_subcommand("compare",
-                                         "what differs between two runs, or two recordings of a "
-                                         "job, by how much, and whether it is more than noise");
+  CLI::App* command = add_command(app, "compare");
   const Flags flags(*command);
-  flags
-      .add("run",
-           options->runs,
-           "A and B: run directories, or folders with repeats of one run each; recordings of a "
-           "job, as attribute takes them or wrote them with --format json; or scaling tables of "
-           "one job on several machines, as decide takes them")
-      ->required();
-  const auto repeatable = [&](const char* name, auto& member, const char* help) {
-    return flags.add(name, member, help)->allow_extra_args(false);
+  flags.add("run", options->runs)->required();
+  flags.add("--by", options->by);
+  for (auto* flag : {flags.add("--price", options->prices),
+                     flags.add("--instance-price", options->instance_prices),
+                     flags.add("--gpus-per-instance", options->gpus_per_instance),
+                     flags.add("--where", options->selection.where),
+                     flags.add("--rename", options->selection.rename)})
+    flag->allow_extra_args(false);
+  const auto take_scaling = [options](const std::string& name) {
+    options->scaling = name == "weak" ? Scaling::weak : Scaling::strong;
   };
-  flags.add("--by", options->by, "the column of one table that names the machines");
-  repeatable("--price",
-             options->prices,
-             "USD per GPU and hour: of all, or of one machine as NAME=USD (A=USD of the first); "
-             "repeatable");
-  repeatable("--instance-price", options->instance_prices, "the same for an instance");
-  repeatable("--gpus-per-instance", options->gpus_per_instance, "of all, or as NAME=COUNT");
-  repeatable(
-      "--where", options->selection.where, "only rows with this cell, COLUMN=VALUE; repeatable");
-  repeatable(
-      "--rename", options->selection.rename, "a column under another header, OLD=NEW; repeatable");
-  flags
-      .call<std::string>(
-          "--scaling",
-          [options](const std::string& name) {
-            options->scaling = name == "weak" ? Scaling::weak : Scaling::strong;
-          },
-          "strong or weak: how the work grows, where a table does not say it")
-      ->check(CLI::IsMember({"strong", "weak"}));
-  flags.add("--fail-above",
-            options->fail_above,
-            "exit with 1 where B is worse than A by more, beyond the noise, or has more wrong "
-            "results: 5%");
+  flags.call<std::string>("--scaling", take_scaling)->check(CLI::IsMember({"strong", "weak"}));
+  flags.add("--fail-above", options->fail_above);
   add_currency(*command, options->render.currency);
   add_render_flags(*command, options->render);
   return {command, [options](const Arguments& arguments) {
@@ -347,21 +325,20 @@ Command add_compare_command(CLI::App& app) {
 
 Command add_check_command(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = app.add_subcommand(
-      "check", "whether a run is as good as its baseline: pass, warn, fail or cannot tell");
+  CLI::App* command = add_command(app, "check");
   const Flags flags(*command);
-  flags.add("run", options->runs, "run directories: repeats of what is checked")->required();
-  flags.add("--against", options->baseline, "run directories: repeats of the baseline")->required();
-  flags.add("--tolerance", options->tolerance_percent, "loss to look for, in per cent")
+  flags.add("run", options->runs)->required();
+  flags.add("--against", options->baseline)->required();
+  flags.add("--tolerance", options->tolerance_percent)
       ->check(positive_number)
       ->capture_default_str();
-  command->add_flag("--across-versions", options->across_versions, "of NCCL or MPI, too");
+  flags.add("--across-versions", options->across_versions);
   const std::vector<std::string> formats{"junit", "github", "prometheus"};
   add_render_flags(*command, options->render, formats, [options, formats](const std::string& name) {
     options->format =
         static_cast<report::CheckFormat>(std::ranges::find(formats, name) - formats.begin());
   });
-  command->footer("Exit codes: 0 pass or warn, 1 fail, 3 cannot tell.\n" + app.get_footer());
+  command->footer(command->get_footer() + app.get_footer());
   return {command, [options](const Arguments& arguments) {
             options->render.command = typed_command(arguments);
             return check_runs(*options);

@@ -45,10 +45,10 @@ double duration(const char* flag, const std::string& text) {
 std::string default_latency(const std::vector<ServicePoint>& curve) {
   const auto& known = curve.front().latencies;
   if (known.size() == 1) return known.front().name;
-  constexpr std::string_view names =
+  constexpr std::string_view order =
       "p99 e2e_p99 request_p99 p95 e2e_p95 request_p95 ttft_p99 ttft_p95 p90 ttft_p90 p50 ttft_p50 "
       "ttft";
-  for (const std::string_view name : split(names, ' '))
+  for (const std::string_view name : split(order, ' '))
     if (find_in(known, name, &Latency::name) != nullptr) return std::string(name);
   return known.empty() ? "mean" : known.front().name;
 }
@@ -132,52 +132,31 @@ int print_demand(DemandOptions& options) {
 
 void add_flags(CLI::App& command, DemandOptions& options) {
   const Flags flags(command);
-  command
-      .add_option(
-          "curve",
-          options.inputs,
-          "service curve of one replica: a table of concurrency, requests_per_s or "
-          "tokens_per_s, and latencies as ttft_p99_ms; or files of vLLM bench serve, SGLang "
-          "bench_serving, guidellm, aiperf; latencies of single requests alone")
-      ->required();
-  flags.add("--requests-per-s", options.requests_per_s, "the demand: mean requests per second");
-  flags.add("--tokens-per-request", options.tokens_per_request, "of output (as in the curve)");
-  flags.add("--demand", options.hours, "instead: CSV of hour,requests, a line per hour");
-  flags.add("--duty", options.duty, "part of the hours with requests, as 0.4")
-      ->needs("--requests-per-s");
-  flags.add("--burst", options.question.burst, "peak over mean within an hour, as 2");
-  flags.list("--latency-limit", options.limits, "2s, or ttft_p99=500ms,tpot_p50=20ms");
-  flags.list("--concurrency", options.question.loads, "loads to predict between those, 24,48");
-  flags.add("--gpus-per-replica", options.question.gpus_per_replica, "GPUs of the measured server")
-      ->check(CLI::Range(1, 100000));
-  flags.add("--start-up", options.start_up, "time from renting a replica until it serves, as 5m");
-  flags.add("--price", options.price, "USD for one GPU for one hour")->check(positive_number);
-  flags.list(
-      "--regime",
-      options.regimes,
-      "other ways to pay, for all of the time: name and part of the price, reserved:0.60, or "
-      "name and USD for one GPU and hour, owned=1.10 (decide --capex tells that of owned ones)");
-  flags.add("--api-price", options.api, "an API's USD per million output tokens")
-      ->check(positive_number);
+  flags.add("curve", options.inputs)->required();
+  flags.add("--requests-per-s", options.requests_per_s);
+  flags.add("--tokens-per-request", options.tokens_per_request);
+  flags.add("--demand", options.hours);
+  flags.add("--duty", options.duty)->needs("--requests-per-s");
+  flags.add("--burst", options.question.burst);
+  flags.list("--latency-limit", options.limits);
+  flags.list("--concurrency", options.question.loads);
+  flags.add("--gpus-per-replica", options.question.gpus_per_replica)->check(CLI::Range(1, 100000));
+  flags.add("--start-up", options.start_up);
+  flags.add("--price", options.price)->check(positive_number);
+  flags.list("--regime", options.regimes);
+  flags.add("--api-price", options.api)->check(positive_number);
 }
 
-constexpr const char* demand_examples =
-    "A rate:  scaleworth demand curve.csv --requests-per-s 20 --latency-limit ttft_p99=500ms "
-    "--price 2.50\n"
-    "A day:   scaleworth demand curve.csv --demand hours.csv --start-up 5m --price 2.50 "
-    "--regime reserved:0.60 --api-price 0.60\n";
 }  // namespace
 
 Command add_demand_command(CLI::App& app) {
   auto options = std::make_shared<DemandOptions>();
-  CLI::App* command = app.add_subcommand(
-      "demand",
-      "how many GPUs a demand is worth, from a server's measured curve: own, rent or API");
+  CLI::App* command = add_command(app, "demand");
   add_flags(*command, *options);
   add_currency(*command, options->render.currency);
   add_render_flags(*command, options->render);
   take_typed_numbers(*command);
-  command->footer(demand_examples + app.get_footer());
+  command->footer(command->get_footer() + app.get_footer());
   return {command, [=](const Arguments& arguments) {
             options->render.command = typed_command(arguments);
             return print_demand(*options);

@@ -161,22 +161,13 @@ int import_results(const ImportArguments& options, const Arguments& arguments) {
 
 Command add_import_command(CLI::App& app) {
   auto options = std::make_shared<ImportArguments>();
-  CLI::App* command = app.add_subcommand("import",
-                                         "results of nccl-tests, rccl-tests, NCCL Inspector, "
-                                         "nvbandwidth, mamf-finder or gpu-fryer into a run");
+  CLI::App* command = add_command(app, "import");
   const Flags flags(*command);
-  flags
-      .add("file",
-           options->files,
-           "what these tools print or write, text or JSON, logs of jobs with it; - is stdin")
-      ->required();
-  flags.add("--out", options->out, "the run directory (default: a new one in scaleworth-runs)");
-  flags.add(
-      "--collective", options->stated.collective, "where files do not say it: all_reduce ...");
-  flags.add("--ranks", options->stated.ranks, "of files that do not say it")
-      ->check(CLI::Range(2, most_ranks));
-  flags.add("--nodes", options->stated.nodes, "of files that do not say it")
-      ->check(CLI::Range(1, most_ranks));
+  flags.add("file", options->files)->required();
+  flags.add("--out", options->out);
+  flags.add("--collective", options->stated.collective);
+  flags.add("--ranks", options->stated.ranks)->check(CLI::Range(2, most_ranks));
+  flags.add("--nodes", options->stated.nodes)->check(CLI::Range(1, most_ranks));
   return {command,
           [options](const Arguments& arguments) { return import_results(*options, arguments); }};
 }

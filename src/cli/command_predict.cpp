@@ -74,22 +74,14 @@ int predict_job(const PredictOptions& options) {
 
 Command add_predict_command(CLI::App& app) {
   auto options = std::make_shared<PredictOptions>();
-  CLI::App* command = app.add_subcommand(
-      "predict", "a recorded job on another machine: the time of a step there, and its cost");
+  CLI::App* command = add_command(app, "predict");
   const Flags flags(*command);
-  flags.add("recording", options->inputs, "recordings of one job, as attribute takes them")
-      ->required();
-  flags.add("--on", options->on, "a run of the other machine: of bench, or imported")->required();
-  flags.add("--from",
-            options->from,
-            "a run of the machine that recorded the job; or the name of its GPU: then data sheets "
-            "of both count");
-  flags.add("--price-from", options->price_from, "USD for one GPU of it for one hour")
-      ->check(positive_number);
-  flags.add("--price-on", options->price_on, "USD for one GPU of the other one for one hour")
-      ->check(positive_number);
-  flags.add("--tokens", options->tokens, "tokens of one step of all ranks: costs are of a million")
-      ->check(positive_number);
+  flags.add("recording", options->inputs)->required();
+  flags.add("--on", options->on)->required();
+  flags.add("--from", options->from);
+  flags.add("--price-from", options->price_from)->check(positive_number);
+  flags.add("--price-on", options->price_on)->check(positive_number);
+  flags.add("--tokens", options->tokens)->check(positive_number);
   add_currency(*command, options->render.currency);
   add_render_flags(*command, options->render);
   take_typed_numbers(*command);

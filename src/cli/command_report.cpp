@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/host_machine.h"
+#include "probes/host/host_facts.h"
 #include "probes/registry.h"
 #include "report/names.h"
 #include "src/cli/bind_flags.h"
@@ -209,9 +209,8 @@ int list(const ListOptions& options) {
 
 Command add_report_command(CLI::App& app) {
   auto options = std::make_shared<ReportedRuns>();
-  CLI::App* command =
-      app.add_subcommand("report", "print a run again, in any format, on any machine");
-  Flags(*command).add("run", options->runs, "runs, or results that import takes")->required();
+  CLI::App* command = add_command(app, "report");
+  Flags(*command).add("run", options->runs)->required();
   options->report.add_to(*command);
   take_typed_numbers(*command);
   return {command, [options](const Arguments&) { return report_runs(*options); }};
@@ -219,22 +218,20 @@ Command add_report_command(CLI::App& app) {
 
 Command add_pack_command(CLI::App& app) {
   auto options = std::make_shared<PackOptions>();
-  CLI::App* command =
-      app.add_subcommand("pack", "a run as one small archive, without recordings, to send or keep");
+  CLI::App* command = add_command(app, "pack");
   const Flags flags(*command);
-  flags.add("run", options->run, "a run directory")->required();
-  flags.add("--out", options->out, "the archive (default: RUN.tgz here)");
+  flags.add("run", options->run)->required();
+  flags.add("--out", options->out);
   return {command, [options](const Arguments&) { return pack_run(*options); }};
 }
 
 Command add_list_command(CLI::App& app) {
   auto options = std::make_shared<ListOptions>();
-  CLI::App* command = app.add_subcommand(
-      "list", "probes, this machine, GPUs and libraries: what is here, and why not");
+  CLI::App* command = add_command(app, "list");
   const Flags flags(*command);
-  flags.add("--mpi-module", options->mpi_module, "path of libscaleworth_mpi.so");
-  flags.add("--blas-lib", options->blas_library, "path of an OpenBLAS");
-  command->add_flag("--known", options->known, "instead: the GPUs and models known, with sources");
+  flags.add("--mpi-module", options->mpi_module);
+  flags.add("--blas-lib", options->blas_library);
+  flags.add("--known", options->known);
   add_vendor_options(*command, options->vendor_paths);
   return {command, [options](const Arguments&) { return list(*options); }};
 }

@@ -181,16 +181,14 @@ void divide_into_domains(const MfuOptions& options,
 
 void add_request(const Flags& flags, ServingOptions& options) {
   Request& request = options.question.request;
-  flags.add("--prompt", request.prompt, "tokens of a prompt")->capture_default_str();
-  flags.add("--output", request.output, "tokens of an answer")->capture_default_str();
-  flags.add("--cached", request.cached, "part of a prompt that is found in the cache, as 0.5");
-  flags.list("--batch", options.question.batches, "requests at once, 1,8,32 (what memory holds)");
+  flags.add("--prompt", request.prompt)->capture_default_str();
+  flags.add("--output", request.output)->capture_default_str();
+  flags.add("--cached", request.cached);
+  flags.list("--batch", options.question.batches);
   auto& [weights, cache, activations] = options.question.server.formats;
   cache.clear();
   activations.clear();
-  flags.add("--activation-dtype",
-            activations,
-            "of attention, cache and products with 4-bit weights (bf16; fp16, fp32 as weights)");
+  flags.add("--activation-dtype", activations);
   flags.add("--kv-dtype,--cache-format",
             cache,
             fmt::format("of the cache (as the activations): {}", fmt::join(known_formats(), ", ")));
@@ -199,31 +197,28 @@ void add_request(const Flags& flags, ServingOptions& options) {
 void add_money(const Flags& flags, ServingOptions& options) {
   LoadShape& load = options.question.load;
   LatencyLimits& limits = options.question.limits;
-  flags.add("--duty", load.duty, "part of the hours with requests, as 0.4");
-  flags.add("--burst", load.burst, "peak over mean of the requests, as 2");
-  flags.add("--api-price-in", options.api_in, "an API's USD per million input tokens");
-  flags.add("--api-price-out", options.api_out, "an API's USD per million output tokens");
-  flags.add("--api-price-cached", options.api_cached, "the same of tokens found in its cache");
-  flags.add("--max-ttft-ms", limits.first_token, "exclude batches whose first token comes later");
-  flags.add("--max-tpot-ms", limits.per_token, "exclude batches whose tokens come more slowly");
+  flags.add("--duty", load.duty);
+  flags.add("--burst", load.burst);
+  flags.add("--api-price-in", options.api_in);
+  flags.add("--api-price-out", options.api_out);
+  flags.add("--api-price-cached", options.api_cached);
+  flags.add("--max-ttft-ms", limits.first_token);
+  flags.add("--max-tpot-ms", limits.per_token);
 }
 
 void add_machine(const Flags& flags, ServingOptions& options) {
   ServingGroup& server = options.question.server.group;
   MeasuredTimes& measured = options.question.measured;
-  flags.add("--compute-efficiency", server.compute_efficiency, "reached part of the peak (1)");
-  flags.add("--bandwidth-efficiency", server.bandwidth_efficiency, "of the memory bandwidth (1)");
-  flags.add("--memory-fraction", server.memory_part, "part of the memory for weights and caches")
-      ->capture_default_str();
-  flags.add("--memory-gb-per-s", options.bandwidth, "of a GPU, in place of the datasheet's");
-  flags.add("--memory-gib", server.memory, "memory of a GPU, in place of the datasheet's");
-  flags.add("--domain", options.domain, "GPUs that NVLink joins: a group of tensor parallelism")
-      ->check(positive_number)
-      ->capture_default_str();
-  flags.add("--link-latency-us", options.link_latency, "time of a small all-reduce (0)");
-  flags.add("--link-gb-per-s", options.link_bandwidth, "busbw of a large one (the datasheet's)");
-  flags.add("--prefill-ms", measured.prefill, "measured: one prompt alone, with one --batch");
-  flags.add("--step-ms", measured.decode_step, "measured: one decode step, at one --batch");
+  flags.add("--compute-efficiency", server.compute_efficiency);
+  flags.add("--bandwidth-efficiency", server.bandwidth_efficiency);
+  flags.add("--memory-fraction", server.memory_part)->capture_default_str();
+  flags.add("--memory-gb-per-s", options.bandwidth);
+  flags.add("--memory-gib", server.memory);
+  flags.add("--domain", options.domain)->check(positive_number)->capture_default_str();
+  flags.add("--link-latency-us", options.link_latency);
+  flags.add("--link-gb-per-s", options.link_bandwidth);
+  flags.add("--prefill-ms", measured.prefill);
+  flags.add("--step-ms", measured.decode_step);
 }
 }  // namespace
 
@@ -247,9 +242,7 @@ int print_serving(const MfuOptions& options, const ServingOptions& serving) {
 
 void ServingOptions::add_to(CLI::App& command) {
   constexpr const char* group = "Inference";
-  CLI::Option* inference =
-      command.add_flag("--inference", asked, "serve the model instead of training it")
-          ->group(group);
+  CLI::Option* inference = Flags(command, group).add("--inference", asked);
   // Of training only.
   constexpr std::string_view training =
       "--step-seconds --batch-tokens --parameters --sequence --tokens --budget --budget-flops runs";

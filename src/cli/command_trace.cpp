@@ -166,29 +166,16 @@ int trace_program(const TraceOptions& options) {
 
 Command add_trace_command(CLI::App& app) {
   auto options = std::make_shared<TraceOptions>();
-  CLI::App* command = app.add_subcommand(
-      "trace", "record any CUDA program and its children, unchanged: trace -- python train.py");
+  CLI::App* command = add_command(app, "trace");
   const Flags flags(*command);
-  flags.add("-o,--out,--output", options->out, "a directory (default: scaleworth-trace-TIME)");
-  flags.add("--steps", options->steps, "FROM:TO, only these, by NVTX ranges \"step 12\"");
-  flags.add("--duration", options->duration, "seconds to record, from the first moment recorded");
-  flags.add("--capture-range",
-            options->capture_range,
-            "only inside of NVTX ranges of this name, or cudaProfilerApi: between "
-            "cudaProfilerStart and cudaProfilerStop");
-  command->add_flag("--nccl-channels",
-                    options->nccl_channels,
-                    "also when each channel of NCCL's kernels ends; costs each collective a round "
-                    "of NCCL's network thread");
-  flags.add("--cupti-lib", options->cupti_library, "libcupti to use in the traced processes");
-  flags.add("--library", options->library, "path of libscaleworth_inject.so, the capture library");
-  command->add_flag(
-      "--dry-run", options->dry_run, "print the variables that would be set, and the command");
-  flags.add("command", options->command, "the program and its arguments, after --")->required();
-  command->footer(
-      "The exit code is the program's; 1 when it succeeded and nothing was recorded.\nUnder a "
-      "launcher either order works: trace -- torchrun ..., or mpirun scaleworth trace --out DIR -- "
-      "...");
+  flags.add("-o,--out,--output", options->out);
+  flags.add("--steps", options->steps);
+  flags.add("--duration", options->duration);
+  flags.add("--capture-range", options->capture_range);
+  flags.add("--cupti-lib", options->cupti_library);
+  flags.add("--library", options->library);
+  flags.add("--dry-run", options->dry_run);
+  flags.add("command", options->command)->required();
   return {command, [options](const Arguments&) { return trace_program(*options); }};
 }
 }  // namespace scaleworth::cli

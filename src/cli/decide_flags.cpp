@@ -159,140 +159,91 @@ void complete(const CLI::App& command, DecideOptions& options) {
 void add_input(CLI::App& command, DecideOptions& options) {
   DecisionRequest& request = options.request;
   const Flags flags(command);
-  flags.add("table",
-            options.inputs,
-            "CSV with units in the header, TOML with [[row]] tables, JSON, or a run "
-            "directory; or recordings of one job at several counts, for each count what "
-            "`attribute` takes (a folder) or its JSON; columns: " +
-                known_columns());
-  flags
-      .add("--where",
-           options.selection.where,
-           "only rows with this cell, COLUMN=VALUE, or without it, COLUMN!=VALUE; repeatable")
-      ->allow_extra_args(false);
-  flags
-      .add("--rename",
-           options.selection.rename,
-           "a column under another header, OLD=NEW, in the unit that its own header states; "
-           "repeatable")
-      ->allow_extra_args(false);
+  flags.add("table", options.inputs, help_texts("decide").at("table") + known_columns());
+  flags.add("--where", options.selection.where)->allow_extra_args(false);
+  flags.add("--rename", options.selection.rename)->allow_extra_args(false);
   const auto take_comma = [&options](const std::string& name) {
     options.selection.comma = name == "decimal" ? Comma::decimal : Comma::thousands;
   };
-  flags
-      .call<std::string>(
-          "--comma", take_comma, "decimal or thousands: what a comma in a number of the table is")
-      ->check(CLI::IsMember({"decimal", "thousands"}));
+  flags.call<std::string>("--comma", take_comma)->check(CLI::IsMember({"decimal", "thousands"}));
   const auto take_scaling = [&options](const std::string& name) {
     options.scaling = name == "weak" ? Scaling::weak : Scaling::strong;
   };
-  flags
-      .call<std::string>("--scaling,--mode",
-                         take_scaling,
-                         "strong or weak: how the work grows, where table or recordings do not say "
-                         "it; which steps of a run directory")
+  flags.call<std::string>("--scaling,--mode", take_scaling)
       ->check(CLI::IsMember({"strong", "weak"}));
   const Flags curve(command, "A curve in place of a table");
-  auto* serial = curve.add("--serial", options.serial, "without a table: serial fraction s");
-  auto* comm = curve.add("--comm", options.communication, "without a table: coefficient c");
+  auto* serial = curve.add("--serial", options.serial);
+  auto* comm = curve.add("--comm", options.communication);
   serial->needs(comm);
   comm->needs(serial);
-  curve.add("--t1-hours", options.single, "without a table: hours at one rank (1)");
-  curve.list("--counts", request.shown_counts, "without a table: counts to list, 1,2,4,8");
-  flags.add("--max-count", options.max_count, "largest count of a curve, given or fitted (64)");
-  flags.list("--forecast", request.forecast_counts, "counts beside 2, 4, 8 times the largest");
-  flags.add("--baseline", request.metrics.baseline, "count that speed-up is over (the least)");
-  flags.add("--work", request.metrics.work, "items of the whole run, where the table does not say");
+  curve.add("--t1-hours", options.single);
+  curve.list("--counts", request.shown_counts);
+  flags.add("--max-count", options.max_count);
+  flags.list("--forecast", request.forecast_counts);
+  flags.add("--baseline", request.metrics.baseline);
+  flags.add("--work", request.metrics.work);
   const Flags peak(command, "Utilisation");
-  peak.add("--gpu", options.peak.gpu, "GPU of a table of tokens/s or TFLOP/s: each count's MFU");
-  peak.add("--model", options.peak.model, "model that the tokens train (scaleworth list --known)");
-  peak.add("--dtype", options.peak.number_format, "number format of its products (bf16)");
+  peak.add("--gpu", options.peak.gpu);
+  peak.add("--model", options.peak.model);
+  peak.add("--dtype", options.peak.number_format);
   peak.call<double>(
-      "--peak",
-      [&options](double number) { options.peak.peak = FlopPerSecond(number * 1e12); },
-      "instead of --gpu: dense peak of one GPU, TFLOP/s");
+      "--peak", [&options](double number) { options.peak.peak = FlopPerSecond(number * 1e12); });
 }
 
 void add_bill(CLI::App& command, DecideOptions& options) {
   Prices& prices = options.request.metrics.prices.emplace();
   const Flags flags(command, "Bill", nullptr, nonnegative_number);
-  flags.add("--price,--rate-per-worker", options.price, "USD for one rank for one hour");
-  flags.add("--instance-price", options.instance_price, "USD for one instance for one hour");
-  auto& several = options.selection.gpus_per_instance;
-  flags.add("--gpus-per-instance", several, "how many it has")->check(positive_number);
-  flags.add("--fixed", prices.fixed, "USD for each hour of wall clock");
-  flags.add("--value-of-time",
-            prices.value_of_time,
-            "USD that an hour of waiting is worth: like --fixed, but no bill for --budget");
+  flags.add("--price,--rate-per-worker", options.price);
+  flags.add("--instance-price", options.instance_price);
+  flags.add("--gpus-per-instance", options.selection.gpus_per_instance)->check(positive_number);
+  flags.add("--fixed", prices.fixed);
+  flags.add("--value-of-time", prices.value_of_time);
 }
 
 void add_regimes(CLI::App& command, DecideOptions& options) {
   SpotTerms& spot = options.request.spot.emplace();
   Preemption& reclaims = spot.preemption;
   const Flags flags(command, "Ways to pay");
-  flags.list("--regime",
-             options.regimes,
-             "ways to pay side by side, as NAME:PART of the price: on-demand,spot:0.30; a "
-             "commitment as NAME:PART@USED, reserved:0.60@0.80 being paid for all hours and "
-             "used 80 % of them; \"spot\" alone takes --spot-price, \"owned\" alone --capex");
-  flags.add("--spot-price", spot.price_per_rank, "USD for one rank-hour on spot")
-      ->check(nonnegative_number);
-  flags.add("--preemption-per-hour", reclaims.per_hour, "reclaims of one spot instance (0: none)");
-  flags.add("--ranks-per-instance", reclaims.ranks_per_instance, "spot: reclaimed together (1)")
-      ->check(positive_number);
+  flags.list("--regime", options.regimes);
+  flags.add("--spot-price", spot.price_per_rank)->check(nonnegative_number);
+  flags.add("--preemption-per-hour", reclaims.per_hour);
+  flags.add("--ranks-per-instance", reclaims.ranks_per_instance)
+      ->check(positive_number)
+      ->default_str("1");
   const auto take_failures = [&options](const std::string& hours) {
     options.request.metrics.failures.emplace().failures_per_hour = failures_per_hour(hours);
   };
-  flags.call<std::string>(
-      "--mtbf-hours",
-      take_failures,
-      "mean time between failures of one rank, h, whatever the way to pay: costs, times and "
-      "deadlines are then expected ones; published: 50700, of a GPU of the Llama 3 405B training "
-      "(arXiv 2407.21783, table 5); none: not counted, no remark");
-  flags.add("--checkpoint-s", reclaims.checkpoint, "spot, failures: to write the state (120)");
-  flags.add("--restart-s", reclaims.restart, "spot, failures: on new machines until work (600)");
-  flags.add("--reacquire-s", reclaims.reacquisition, "before that, for machines: free on spot (0)");
-  flags.add("--notice-s", reclaims.notice, "spot: seconds of warning before a reclaim (0)");
+  flags.call<std::string>("--mtbf-hours", take_failures);
+  flags.add("--checkpoint-s", reclaims.checkpoint)->default_str("120");
+  flags.add("--restart-s", reclaims.restart)->default_str("600");
+  flags.add("--reacquire-s", reclaims.reacquisition)->default_str("0");
+  flags.add("--notice-s", reclaims.notice)->default_str("0");
 }
 
 void add_owned(CLI::App& command, DecideOptions& options) {
   OwnedTerms& owned = options.owned;
   constexpr const char* group = "An owned rank (--capex describes it; a regime \"owned\")";
-  CLI::Option* capital = Flags(command, group, nullptr, nonnegative_number)
-                             .add("--capex",
-                                  owned.capital,
-                                  "USD per rank, with its share of host, network and storage");
+  CLI::Option* capital =
+      Flags(command, group, nullptr, nonnegative_number).add("--capex", owned.capital);
   const Flags flags(command, group, capital, nonnegative_number);
-  flags.add("--residual", owned.residual, "USD that it sells for at the end (0)");
-  flags.add("--lifetime-years", owned.lifetime_years, "years until then (4)");
-  flags.add("--discount-rate", owned.discount_rate, "per year, as 0.08 (0: a straight line)");
-  flags.add("--power-kw", owned.power_kw, "kW per rank, drawn all year (0)");
-  flags.add("--electricity-usd-per-kwh", owned.usd_per_kwh, "price of energy (0)");
-  flags.add("--opex-per-year", owned.operation_usd_per_year, "USD per rank: staff, space (0)");
-  flags.add("--utilisation", owned.utilisation, "part of all hours that do useful work (1)");
+  flags.add("--residual", owned.residual);
+  flags.add("--lifetime-years", owned.lifetime_years);
+  flags.add("--discount-rate", owned.discount_rate);
+  flags.add("--power-kw", owned.power_kw);
+  flags.add("--electricity-usd-per-kwh", owned.usd_per_kwh);
+  flags.add("--opex-per-year", owned.operation_usd_per_year);
+  flags.add("--utilisation", owned.utilisation);
   Flags(command, group)
-      .add("--pue",
-           options.request.metrics.power.power_usage_effectiveness,
-           "power of the building over that of the machines")
+      .add("--pue", options.request.metrics.power.power_usage_effectiveness)
       ->capture_default_str();
 }
 
 void add_energy(CLI::App& command, PowerTerms& power) {
   const Flags flags(command, "Energy and carbon");
-  flags.add("--watts-per-rank", power.watts_per_rank, "W of a rank that computes")
-      ->check(positive_number);
-  flags
-      .add("--idle-watts-fraction",
-           power.waiting_power,
-           "part of these W while a rank waits (0.7: MLPerf Training v4.0 power logs, H100)")
-      ->check(CLI::Range(0.0, 1.0));
-  flags.add("--grid",
-            power.grid,
-            "country whose yearly average of g CO2e per kWh counts: USA, DEU, WORLD ... "
-            "(data/grid.toml, with sources)");
-  flags.add("--g-per-kwh", power.grams_per_kwh, "g CO2e per kWh, where you know your own")
-      ->excludes("--grid")
-      ->check(positive_number);
+  flags.add("--watts-per-rank", power.watts_per_rank)->check(positive_number);
+  flags.add("--idle-watts-fraction", power.waiting_power)->check(CLI::Range(0.0, 1.0));
+  flags.add("--grid", power.grid);
+  flags.add("--g-per-kwh", power.grams_per_kwh)->excludes("--grid")->check(positive_number);
 }
 
 void add_law_inputs(CLI::App& command, DecideOptions& options) {
@@ -300,46 +251,35 @@ void add_law_inputs(CLI::App& command, DecideOptions& options) {
   LawInputs& inputs = options.request.law_inputs;
   MessageTerms& message = options.request.message.emplace();
   const Flags positive(command, group, nullptr, positive_number);
-  positive.add("--alpha-us", message.latency, "latency of one hop, us: divides the loss");
-  positive.add("--beta-gbs", message.bandwidth, "bandwidth of one link, GB/s");
-  positive.add("--message-mb", message.message, "MB of the collective that dominates");
-  positive
-      .add("--messages",
-           inputs.ring.emplace().messages,
-           "such collectives in the time of a row: divides the gap, and adds a law (1 of steps)")
-      ->needs("--message-mb");
+  positive.add("--alpha-us", message.latency);
+  positive.add("--beta-gbs", message.bandwidth);
+  positive.add("--message-mb", message.message);
+  positive.add("--messages", inputs.ring.emplace().messages)->needs("--message-mb");
   const Flags flags(command, group);
   WorkDepth& bounds = inputs.work_depth.emplace();
-  flags.add("--work-rank-hours", bounds.work, "hours of all operations at one rank");
-  flags.add("--depth-hours", bounds.depth, "hours of the longest chain of dependent operations");
-  flags.add("--domain", options.domain, "ranks that faster links join, 8: is the edge a cliff?");
+  flags.add("--work-rank-hours", bounds.work);
+  flags.add("--depth-hours", bounds.depth);
+  flags.add("--domain", options.domain);
 }
 
 void add_rubric(CLI::App& command, Rubric& rubric) {
-  constexpr const char* group = "What a count must keep, and the best of those that do";
-  const Flags flags(command, group);
-  flags.add("--deadline-hours", rubric.deadline, "exclude what one further run may miss");
-  flags.add("--deadline-probability", rubric.deadline_probability, "that a run meets it (0.95)");
-  flags.add("--budget", rubric.budget, "exclude what is billed more, USD, by the upper end");
-  const Flags positive(command, group, nullptr, positive_number);
-  positive.add("--max-latency-ms", rubric.max_latency, "exclude what is later, or unmeasured");
-  flags.add("--latency", rubric.latency, "which of the table that is (p99, else the only one)");
-  positive.add("--min-throughput", rubric.min_throughput, "exclude less work per second");
-  positive.add("--energy-budget-kwh", rubric.energy_budget_kwh, "exclude more, of the building");
-  flags.add("--efficiency-threshold", rubric.efficiency_threshold, "exclude below, as 0.70");
-  flags.add("--quality-tolerance", rubric.quality_tolerance, "exclude a quality further off");
+  const Flags flags(command, "What a count must keep, and the best of those that do");
+  flags.add("--deadline-hours", rubric.deadline);
+  flags.add("--deadline-probability", rubric.deadline_probability)->capture_default_str();
+  flags.add("--budget", rubric.budget);
+  flags.add("--max-latency-ms", rubric.max_latency)->check(positive_number);
+  flags.add("--latency", rubric.latency);
+  flags.add("--min-throughput", rubric.min_throughput)->check(positive_number);
+  flags.add("--energy-budget-kwh", rubric.energy_budget_kwh)->check(positive_number);
+  flags.add("--efficiency-threshold", rubric.efficiency_threshold);
+  flags.add("--quality-tolerance", rubric.quality_tolerance);
   const auto take_objective = [&rubric](const std::string& name) {
     for (const auto objective :
          {Objective::cost, Objective::balanced, Objective::time, Objective::energy}) {
       if (name == objective_name(objective)) rubric.objective = objective;
     }
   };
-  flags
-      .call<std::string>("--objective",
-                         take_objective,
-                         "best by cost, balanced (cost x time), time or energy (time under a "
-                         "threshold or budget, cost where the wall clock has a price, else "
-                         "balanced)")
+  flags.call<std::string>("--objective", take_objective)
       ->check(CLI::IsMember({"cost", "balanced", "time", "energy"}));
 }
 
@@ -376,19 +316,11 @@ void refuse_alone(const CLI::App& command) {
                     otherwise ? fmt::format(" or {}", otherwise) : "");
   }
 }
-
-constexpr const char* decide_examples =
-    "A table: scaleworth decide breakdown.csv --price 3.20 --deadline-hours 2\n"
-    "A curve: scaleworth decide --serial 0.03 --comm 0.0015 --t1-hours 1 --price 2.10 --fixed 9\n"
-    "A run:   scaleworth decide RUN_DIRECTORY --price 2.10\n"
-    "A job:   scaleworth decide traces-1gpu/ traces-8gpu/ --scaling weak --price 2.10\n";
 }  // namespace
 
 Command add_decide_command(CLI::App& app) {
   auto options = std::make_shared<DecideOptions>();
-  CLI::App* command = app.add_subcommand(
-      "decide",
-      "speed-up, efficiency, cost, cause and the count to buy, from a scaling table or recordings");
+  CLI::App* command = add_command(app, "decide");
   add_input(*command, *options);
   add_bill(*command, *options);
   add_regimes(*command, *options);
@@ -401,7 +333,7 @@ Command add_decide_command(CLI::App& app) {
   command->add_flag_callback(
       "--no-intervals",
       [options] { options->request.intervals = false; },
-      "leave out the law's intervals, the slow part");
+      help_texts("decide").at("--no-intervals"));
   take_typed_numbers(*command);
   // Before that, so that it is as it was typed.
   command->get_option("--deadline-hours")
@@ -412,7 +344,7 @@ Command add_decide_command(CLI::App& app) {
             return std::string();
           },
           ""));
-  command->footer(decide_examples + app.get_footer());
+  command->footer(command->get_footer() + app.get_footer());
   return {command, [command, options](const Arguments& arguments) {
             refuse_alone(*command);
             options->render.command = typed_command(arguments);

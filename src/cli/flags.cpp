@@ -6,6 +6,7 @@
 #include "src/cli/bind_flags.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/files/csv.h"
+#include "src/core/files/toml_table.h"
 #include "src/core/version.h"
 #include "src/model/analysis.h"
 
@@ -16,7 +17,26 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+// Defined by an assembler file that CMake writes (cmake/embed.cmake).
+extern "C" {
+extern const char scaleworth_asset_help[];
+extern const char scaleworth_asset_help_end[];
+}
+
 namespace scaleworth::cli {
+const toml_file::Texts& help_texts(const std::string& table) {
+  static auto tables =
+      toml_file::text_tables({scaleworth_asset_help, scaleworth_asset_help_end}, "data/help.toml");
+  return tables[table];
+}
+
+CLI::App* add_command(CLI::App& app, const std::string& name) {
+  const toml_file::Texts& texts = help_texts(name);
+  CLI::App* command = app.add_subcommand(name, texts.at("does"));
+  if (const std::string* footer = value_at(texts, "footer")) command->footer(*footer);
+  return command;
+}
+
 void add_render_flags(CLI::App& command,
                       report::RenderOptions& options,
                       const std::vector<std::string>& names,
@@ -29,33 +49,25 @@ void add_render_flags(CLI::App& command,
     options.width = std::min<int>(terminal.ws_col, options.width);
   options.tool_version = tool_version();
   options.git_revision = git_revision();
-  command
-      .add_option_function<std::string>(
-          "--format",
-          [&options, names, more](const std::string& name) {
-            if (std::ranges::count(names, name) > 0) return more(name);
-            options.format = report::parse_format(name);
-          },
-          names.empty() ? "what goes to stdout: text, md, csv, json or html"
-                        : "what goes to stdout: text, md, csv, json, html, " + listed(names))
-      ->check(CLI::IsMember([&] {
-        std::vector<std::string> all{"text", "md", "csv", "json", "html"};
-        all.insert(all.end(), names.begin(), names.end());
-        return all;
-      }()))
+  std::vector<std::string> all{"text", "md", "csv", "json", "html"};
+  all.insert(all.end(), names.begin(), names.end());
+  const Flags flags(command, help_texts("render"));
+  flags
+      .call<std::string>("--format",
+                         [&options, names, more](const std::string& name) {
+                           if (std::ranges::count(names, name) > 0) return more(name);
+                           options.format = report::parse_format(name);
+                         })
+      ->check(CLI::IsMember(all))
       ->default_str(report::format_name(options.format));
-  command
-      .add_flag_callback(
-          "--json", [&options] { options.format = report::Format::json; }, "as --format json")
-      ->excludes("--format");
-  command
-      .add_flag_callback(
-          "--html",
-          [&options] { options.format = report::Format::html; },
-          "as --format html: one page with charts")
-      ->excludes("--format")
-      ->excludes("--json");
-  command.add_flag("--details", options.details, "every table, not only the summary (text and md)");
+  const auto choose = [&](const char* name, report::Format format) {
+    const auto take = [&options, format] { options.format = format; };
+    return command.add_flag_callback(name, take, help_texts("render").at(name))
+        ->excludes("--format");
+  };
+  choose("--json", report::Format::json);
+  choose("--html", report::Format::html)->excludes("--json");
+  flags.add("--details", options.details);
   command.parse_complete_callback([&options] {
     const bool short_format =
         options.format == report::Format::text || options.format == report::Format::markdown;
@@ -72,22 +84,18 @@ void add_currency(CLI::App& command, std::string& currency) {
     if (letters && !text.empty() && text.size() <= 8) return "";
     return "a currency has 1 to 8 letters, as EUR";
   };
-  command
-      .add_option(
-          "--currency", currency, "label of all amounts in place of USD; nothing is converted")
+  Flags(command, help_texts("render"))
+      .add("--currency", currency)
       ->check(problem_of)
       ->capture_default_str();
 }
 
 void add_vendor_options(CLI::App& app, VendorPaths& paths) {
-  const Flags flags(app);
-  flags.add("--cublas-lib",
-            paths.cublas_lt,
-            "path or folder of the cuBLASLt to use (default: the active Python's, else the "
-            "loader's, else the toolkit's)");
-  flags.add("--nccl-lib", paths.nccl, "path or folder of the NCCL to use (default: likewise)");
-  flags.add("--nvml-lib", paths.nvml, "the same of libnvidia-ml (default: the loader's)");
-  flags.add("--cupti-lib", paths.cupti, "the same of CUPTI (default: as for cuBLASLt)");
+  const Flags flags(app, help_texts("libraries"));
+  flags.add("--cublas-lib", paths.cublas_lt);
+  flags.add("--nccl-lib", paths.nccl);
+  flags.add("--nvml-lib", paths.nvml);
+  flags.add("--cupti-lib", paths.cupti);
 }
 
 std::string typed_command(const Arguments& arguments) {

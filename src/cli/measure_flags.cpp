@@ -15,20 +15,13 @@
 namespace scaleworth::cli {
 void ReportOptions::add_to(CLI::App& app) {
   add_render_flags(app, render);
-  const Flags flags(app);
-  flags
-      .add("--price",
-           analysis.price_per_rank,
-           "USD for one rank (core or GPU) for one hour; an instance's price divided by its ranks")
-      ->check(nonnegative_number);
-  flags.add("--fixed", analysis.fixed_price, "USD per hour of wall clock whatever the rank count")
-      ->check(nonnegative_number);
-  flags.add("--peak", peak, "datasheet peak of one rank, as 95GFLOP/s: MFU against it, too");
-  flags.add("--datasheets", datasheets, "a gpus.toml of your own in place of `list --known`");
-  flags.add("--tokens", analysis.tokens_per_run, "tokens in one training run, for its price")
-      ->check(positive_number)
-      ->capture_default_str();
-  flags.add("--max-count", analysis.max_count, "largest rank count that curves are continued to")
+  const Flags flags(app, help_texts("report"));
+  flags.add("--price", analysis.price_per_rank)->check(nonnegative_number);
+  flags.add("--fixed", analysis.fixed_price)->check(nonnegative_number);
+  flags.add("--peak", peak);
+  flags.add("--datasheets", datasheets);
+  flags.add("--tokens", analysis.tokens_per_run)->check(positive_number)->capture_default_str();
+  flags.add("--max-count", analysis.max_count)
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
 }
@@ -43,58 +36,28 @@ AnalysisOptions ReportOptions::analysis_options() const {
 }
 
 void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
-  const Flags flags(app);
+  const Flags flags(app, help_texts("measure"));
   // A flag of what the command does not measure would have no effect.
   const auto measures = [&](std::string_view what) { return probes.empty() || probes == what; };
-  flags
-      .add("--suite",
-           suite,
-           "quick (about a minute, under three on eight GPUs) or standard (about four minutes, six "
-           "on a GPU, ten on eight)")
-      ->check(CLI::IsMember({"quick", "standard"}))
-      ->capture_default_str();
-  flags.add("-o,--out,--output", out, "run directory (default: scaleworth-runs/<time>-<host>)")
-      ->take_last();
-  flags.add("--only", only, "probes to run, by name or first word (see `scaleworth list`)")
-      ->delimiter(',');
-  flags
-      .add("--ranks",
-           ranks,
-           "largest rank count (one per usable core); with --dry-run GPUs that are planned for")
-      ->check(CLI::Range(1, 1 << 20));
-  app.add_flag("--oversubscribe", oversubscribe, "allow more ranks than cores: no scaling figure");
-  app.add_flag("--dry-run", dry_run, "print the plan and its time estimate, measure nothing");
-  flags.add("--time",
-            time,
-            "LIMIT in seconds, or 5m, or 1h: measures what matters most of what fits, and says "
-            "what was left out; with --repeat, of each run");
-  app.add_flag("--quiet", quiet, "no progress on stderr");
-  flags
-      .add("--repeat",
-           repeat,
-           "measure all of it so often, each time in fresh processes; intervals then hold what "
-           "differs between runs, 5 or more are best")
-      ->check(CLI::Range(1, 1000))
-      ->take_last();
+  flags.add("--suite", suite)->check(CLI::IsMember({"quick", "standard"}))->capture_default_str();
+  flags.add("-o,--out,--output", out)->take_last();
+  flags.add("--only", only)->delimiter(',');
+  flags.add("--ranks", ranks)->check(CLI::Range(1, 1 << 20));
+  flags.add("--oversubscribe", oversubscribe);
+  flags.add("--dry-run", dry_run);
+  flags.add("--time", time);
+  flags.add("--quiet", quiet);
+  flags.add("--repeat", repeat)->check(CLI::Range(1, 1000))->take_last();
   flags.add("--step-sizes", step_sizes, "")->group("");  // hidden: between our own processes
-  if (measures("step"))
-    flags.add("--straggler", straggler, "RANK:FACTOR slows one rank's compute, to see the wait");
+  if (measures("step")) flags.add("--straggler", straggler);
   if (measures("comm")) {
-    flags.add("--collectives", collectives, "CPU ranks: only these, such as all_reduce,broadcast")
-        ->delimiter(',');
-    flags.add("--sizes", sizes, "CPU ranks: messages of these sizes, such as 8,64K,1M,64M")
-        ->delimiter(',');
+    flags.add("--collectives", collectives)->delimiter(',');
+    flags.add("--sizes", sizes)->delimiter(',');
   }
   if (measures("roofline")) {
-    flags.add("--shape",
-              shapes,
-              "M,N,K or MxNxK, with a batch as fourth: place your own matrix products under the "
-              "roof instead of the standard families");
-    flags.add("--shape-file", shape_file, "the same from a CSV: name,m,n,k[,batch][,format]");
-    flags.add("--model",
-              model,
-              "as --shape, the products of a model's layers at 16, 256 and 4096 tokens (ids: "
-              "`scaleworth list --known`)");
+    flags.add("--shape", shapes);
+    flags.add("--shape-file", shape_file);
+    flags.add("--model", model);
     flags
         .add("--number-format",
              number_formats,
@@ -102,24 +65,16 @@ void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
                  " (default: bf16; on cores fp32 and fp64)")
         ->delimiter(',');
   }
-  flags
-      .add("--machine",
-           machine,
-           "what is measured: cuda (this node's GPUs), host (its cores), auto (cuda where there is "
-           "a GPU)")
+  flags.add("--machine", machine)
       ->check(CLI::IsMember({"auto", "cuda", "host"}))
       ->capture_default_str();
-  flags.add("--mpirun", mpirun, "launcher for the ranks when none started us")
-      ->capture_default_str();
-  flags.add("--mpi-module", mpi_module, "libscaleworth_mpi.so (default: beside the program)");
-  flags.add("--blas-lib", blas_library, "path of the OpenBLAS to measure (default: the loader's)");
-  app.add_flag("--shared-gpu",
-               shared_gpu,
-               "GPUs: allow several ranks of a launcher on one GPU; shows the mechanism, no figure "
-               "of an interconnect");
-  flags.add("--rank", launch_flags.rank, "GPUs: this process's rank, where no launcher says it");
-  flags.add("--world-size", launch_flags.world_size, "GPUs: how many ranks there are, with --rank");
-  flags.add("--rendezvous", launch_flags.rendezvous, "host:port where rank 0 waits, with --rank");
+  flags.add("--mpirun", mpirun)->capture_default_str();
+  flags.add("--mpi-module", mpi_module);
+  flags.add("--blas-lib", blas_library);
+  flags.add("--shared-gpu", shared_gpu);
+  flags.add("--rank", launch_flags.rank);
+  flags.add("--world-size", launch_flags.world_size);
+  flags.add("--rendezvous", launch_flags.rendezvous);
   add_vendor_options(app, vendor_paths);
   app.add_option("--part-of-bench", part_of_bench)->group("");  // hidden: between our own processes
   report.add_to(app);
@@ -166,22 +121,10 @@ namespace {
 struct MeasureCommand {
   const char* name;
   const char* probes;  // first word of the probes it runs, empty for all
-  const char* help;
 };
 
-constexpr std::array<MeasureCommand, 4> measure_commands{{
-    {"bench",
-     "",
-     "measure this machine and a training step at 1..N ranks, attribute, decide, report (the main "
-     "job)"},
-    {"roofline",
-     "roofline",
-     "compute ceilings, memory levels, latency, intensity ladder, GEMMs placed under the roof"},
-    {"comm", "comm", "collectives between ranks: latency, bandwidth, alpha-beta fits"},
-    {"step",
-     "step",
-     "the reference training step at 1..N ranks, its time attributed and its curve judged"},
-}};
+constexpr std::array<MeasureCommand, 4> measure_commands{
+    {{"bench", ""}, {"roofline", "roofline"}, {"comm", "comm"}, {"step", "step"}}};
 
 std::vector<std::string> choose_probes(const MeasureCommand& command,
                                        const std::vector<std::string>& only) {
@@ -233,7 +176,7 @@ std::vector<Command> add_measure_commands(CLI::App& app) {
   std::vector<Command> commands;
   for (const MeasureCommand& entry : measure_commands) {
     auto options = std::make_shared<MeasureOptions>();
-    CLI::App* subcommand = app.add_subcommand(entry.name, entry.help);
+    CLI::App* subcommand = add_command(app, entry.name);
     options->add_to(*subcommand, entry.probes);
     if (entry.probes == std::string_view("comm")) options->add_price_to(*subcommand);
     commands.push_back({subcommand, [options, &entry](const Arguments& arguments) {

@@ -184,7 +184,6 @@ TracedEnvironment traced_environment(const TraceOptions& options,
   settings.cupti =
       options.cupti_library.empty() ? "" : fs::absolute(options.cupti_library).string();
   settings.window = window_of(options);
-  settings.nccl_channels = options.nccl_channels;
   TracedEnvironment result;
   settings.next = of_another_tool(cuda_variable);
   if (!settings.next.empty()) {

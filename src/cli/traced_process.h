@@ -20,7 +20,6 @@ struct TraceOptions {
   std::string capture_range;  // "cudaProfilerApi" or an NVTX range's name, empty for all
   std::string cupti_library;  // empty: searched by the capture library
   std::string library;        // the capture library; empty: beside the program
-  bool nccl_channels = false;
   bool dry_run = false;
   std::vector<std::string> command;
 };

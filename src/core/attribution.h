@@ -213,9 +213,6 @@ struct NcclUse {
   Nanoseconds gpu_wait{};      // for data of the own GPU, or for it to take what came
   Nanoseconds peer_wait{};     // for the receiver's credit
   Nanoseconds network_wait{};  // for the network, or for what the peer had not sent yet
-  /// Between the ends of the first and of the last channel of the kernel, by the GPU's own timer;
-  /// absent where channels were not recorded.
-  std::optional<Nanoseconds> channels_apart{};
 
   /// A sum per operation; they run side by side, so this compares with the kernel's duration.
   Nanoseconds mean(Nanoseconds sum) const {

@@ -36,8 +36,6 @@ class FileSource final : public ByteSource {
       check_interrupt();
     if (file_ < 0) fail("cannot be opened");
   }
-  FileSource(const FileSource&) = delete;
-  FileSource& operator=(const FileSource&) = delete;
   ~FileSource() override { ::close(file_); }
 
   const std::string& name() const override { return path_; }
@@ -140,8 +138,6 @@ class GzipSource final : public DecompressedSource {
     constexpr int gzip_with_largest_window = 15 + 16;
     if (inflateInit2(&stream_, gzip_with_largest_window) != Z_OK) refuse_memory();
   }
-  GzipSource(const GzipSource&) = delete;
-  GzipSource& operator=(const GzipSource&) = delete;
   ~GzipSource() override { inflateEnd(&stream_); }
 
   std::size_t read(std::span<char> buffer) override {

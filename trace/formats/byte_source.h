@@ -2,6 +2,8 @@
 /// A file's bytes from begin to end, decompressed, whatever it was stored in.
 #pragma once
 
+#include "src/core/non_copyable.h"
+
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -14,7 +16,7 @@ namespace scaleworth::trace {
 /// and return one recording per rank (a file may hold several), with Origin::file = name(), times
 /// on the file's clock, events sorted. A truncated or damaged file gives what could be read, with
 /// Recording::losses and a remark naming the position; UserError when nothing could be read.
-class ByteSource {
+class ByteSource : NonCopyable {
  public:
   virtual ~ByteSource() = default;
   /// For messages: the path, with the member's name after a colon for archives.

@@ -2,6 +2,7 @@
 #include "trace/formats/read_job.h"
 
 #include "src/core/files/fields.h"
+#include "src/core/non_copyable.h"
 #include "src/core/process.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "trace/analysis/intervals.h"
@@ -38,7 +39,7 @@ constexpr std::size_t look_ahead = 64 * 1024;  // bytes that identify the format
 constexpr std::size_t piece = 1 << 20;
 
 /// A file in the folder for temporary ones; gone with this object.
-class TemporaryFile {
+class TemporaryFile : NonCopyable {
  public:
   explicit TemporaryFile(const std::string& content) {
     std::error_code missing;
@@ -50,8 +51,6 @@ class TemporaryFile {
     close(descriptor);
     path_ = name;
   }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
     std::error_code ignored;
     std::filesystem::remove(path_, ignored);

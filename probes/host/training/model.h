@@ -5,6 +5,7 @@
 #include "probes/host/blas.h"
 #include "probes/ranks.h"
 #include "probes/training/shape.h"
+#include "src/core/non_copyable.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +25,7 @@ struct Stage {
 
 /// Decoder-only, pre-norm, full attention, GELU MLP of 4 x width, untied head, learned positions;
 /// fp32. All memory is allocated by the constructor; stages allocate nothing.
-class Transformer {
+class Transformer : NonCopyable {
  public:
   /// `sequences` of this rank; the loss is the mean over `global_tokens`, so that the sum over
   /// ranks of losses and of gradients is the mean over the global batch without further scaling.
@@ -32,8 +33,6 @@ class Transformer {
               const TransformerShape& shape,
               std::int64_t sequences,
               std::int64_t global_tokens);
-  Transformer(const Transformer&) = delete;
-  Transformer& operator=(const Transformer&) = delete;
 
   const ParameterLayout& layout() const { return layout_; }
   std::span<float> parameters() { return parameters_; }

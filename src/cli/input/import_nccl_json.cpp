@@ -279,10 +279,10 @@ std::string base_name(const std::string& file) {
 }
 
 std::string library_word(const std::string& foreign) {
-  constexpr std::string_view words =
+  constexpr std::string_view names =
       "Tree Ring CollNetDirect CollNetChain NVLS NVLSTree PAT LL LL128 Simple";
-  for (const std::string_view known : split(words, ' '))
-    if (plain_name(std::string(known)) == plain_name(foreign)) return std::string(known);
+  for (const std::string_view known : split(names, ' '))
+    if (plain_name(known) == plain_name(foreign)) return std::string(known);
   return foreign;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/host_facts.h"
-#include "probes/host/host_machine.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
 

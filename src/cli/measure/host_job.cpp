@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/blas.h"
-#include "probes/host/host_machine.h"
+#include "probes/host/host_facts.h"
 #include "probes/host/ranks/mpi_rank_group.h"
 #include "probes/host/ranks/self_launch.h"
 #include "probes/host/training/training.h"

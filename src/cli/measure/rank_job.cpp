@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/blas.h"
 #include "probes/host/host_facts.h"
-#include "probes/host/host_machine.h"
 #include "probes/host/ranks/collective_timing.h"
 #include "probes/host/ranks/mpi_rank_group.h"
 #include "probes/host/training/training.h"
 #include "probes/host/workers.h"
 #include "src/cli/measure/session.h"
+#include "src/core/non_copyable.h"
 #include "src/core/process.h"
 #include "src/core/run.h"
 
@@ -20,14 +20,12 @@ using host::Blas;
 using host::MpiModule;
 
 /// MPI, initialised; finalised at an orderly end only, because MPI_Finalize waits for all ranks.
-class MpiJob {
+class MpiJob : NonCopyable {
  public:
   explicit MpiJob(const MpiModule& mpi) : mpi_(mpi) { host::check(mpi_, mpi_.init()); }
   ~MpiJob() {
     if (std::uncaught_exceptions() == 0) mpi_.finalize();
   }
-  MpiJob(const MpiJob&) = delete;
-  MpiJob& operator=(const MpiJob&) = delete;
 
   const MpiModule& mpi() const { return mpi_; }
   int rank() const { return mpi_.rank(mpi_.world()); }

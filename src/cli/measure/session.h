@@ -10,6 +10,7 @@
 #include "src/cli/measure_flags.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/run_directory.h"
+#include "src/core/non_copyable.h"
 #include "src/core/process.h"
 #include "src/core/run.h"
 #include "src/core/units.h"
@@ -20,13 +21,11 @@
 
 namespace scaleworth::cli {
 /// What happens now, on stderr: a bar on a terminal, plain lines elsewhere, nothing when quiet.
-class Progress {
+class Progress : NonCopyable {
  public:
   /// `total` is the plan's estimate for everything.
   Progress(bool quiet, Seconds total);
   ~Progress() { clear(); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
 
   void begin(const std::string& probe, Seconds estimate);
   /// `fraction` of the current probe is done; `what` comes now.

@@ -246,6 +246,15 @@ void Table::finish() const {
   }
 }
 
+std::map<std::string, Texts> text_tables(std::string_view text, const std::string& file) {
+  const auto document = parse_document(text, file);
+  std::map<std::string, Texts> tables;
+  for (const auto& [name, table] : map_of(*document))
+    for (const auto& [key, value] : map_of(*table))
+      tables[name][key] = std::get<std::string>(value->value);
+  return tables;
+}
+
 std::string read_small_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw UserError("{}: cannot be opened for reading", path);

@@ -79,6 +79,11 @@ class Table {
   std::set<std::string> known_;
 };
 
+/// A document of tables that hold texts alone, by their names. Throws UserError as
+/// `parse_document`.
+using Texts = std::map<std::string, std::string>;
+std::map<std::string, Texts> text_tables(std::string_view text, const std::string& file);
+
 /// The whole text of a file. Throws UserError when it cannot be read or exceeds 4 MiB.
 std::string read_small_file(const std::string& path);
 }  // namespace scaleworth::toml_file

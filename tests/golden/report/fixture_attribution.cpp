@@ -62,7 +62,7 @@ StepLedger ledger(int step, int rank) {
 
 /// 32 operations of 720 us each, which waited 500 us for the network, 40 us for the peer and 100 us
 /// for the GPU.
-NcclUse nccl_use(int rank) {
+NcclUse nccl_use() {
   NcclUse use;
   use.operations = 32;
   use.sent_bytes = 96 << 20;
@@ -70,7 +70,6 @@ NcclUse nccl_use(int rank) {
   use.gpu_wait = 32 * 100us;
   use.peer_wait = 32 * 40us;
   use.network_wait = 32 * 500us;
-  if (rank == 0) use.channels_apart = 11us;
   return use;
 }
 
@@ -90,7 +89,7 @@ CollectiveWait collective(int step, int index) {
     part.end = begin + lateness + 750us;
     part.wait = begin + lateness - part.start;
     part.transfer = 750us;
-    if (index == 0) part.nccl = nccl_use(rank);
+    if (index == 0) part.nccl = nccl_use();
     one.participants.push_back(part);
   }
   if (index == 0) {

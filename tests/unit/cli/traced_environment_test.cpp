@@ -36,7 +36,6 @@ TEST_CASE("the capture library reads what the command said", "[trace]") {
   options.duration = "2.5";
   options.capture_range = "epoch";
   options.cupti_library = "/opt/libcupti.so.13";
-  options.nccl_channels = true;
   std::vector<std::string> problems;
   const auto settings = read_back(environment_of(options, {{"SLURM_JOB_ID", "77"}}), problems);
   REQUIRE(problems.empty());
@@ -48,7 +47,6 @@ TEST_CASE("the capture library reads what the command said", "[trace]") {
   REQUIRE(settings.window.duration_s == 2.5);
   REQUIRE(settings.window.range == "epoch");
   REQUIRE_FALSE(settings.window.profiler_api);
-  REQUIRE(settings.nccl_channels);
 }
 
 TEST_CASE("a library whose path NCCL would cut is said", "[trace]") {

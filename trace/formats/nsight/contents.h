@@ -7,6 +7,7 @@
 #include "trace/capture_settings.h"
 #include "trace/classify.h"
 #include "trace/formats/nsight/database.h"
+#include "trace/formats/nvidia_records.h"
 #include "trace/recording.h"
 
 #include <cstdint>

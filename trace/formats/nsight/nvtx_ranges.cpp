@@ -145,15 +145,6 @@ constexpr std::array<std::pair<std::string_view, std::optional<std::int64_t> Ncc
         {"CUDA device", &NcclPayload::device},
     }};
 
-/// Bytes of NVTX's numeric entry types; 0 for those that no known entry has.
-std::size_t width_of(std::int64_t type) {
-  constexpr std::array<std::int64_t, 4> of_four = {5, 6, 15, 16};  // int, unsigned, int32, uint32
-  // long, unsigned long, long long, unsigned long long, int64, uint64, size_t
-  constexpr std::array<std::int64_t, 7> of_eight = {7, 8, 9, 10, 17, 18, 22};
-  if (std::ranges::find(of_four, type) != of_four.end()) return 4;
-  return std::ranges::find(of_eight, type) != of_eight.end() ? 8 : 0;
-}
-
 std::int64_t load(const unsigned char* from, std::size_t width) {
   std::int64_t wide = 0;
   std::memcpy(&wide, from, width);
@@ -168,7 +159,8 @@ class PayloadSchemas {
                                {"domainId", "schemaId", "type", "name", "offset"});
     while (row.next()) {
       const auto name = row.text(3);
-      const std::size_t width = width_of(row.integer(2).value_or(0));
+      const std::size_t width =
+          nvtx_integer_bytes(static_cast<std::uint64_t>(row.integer(2).value_or(0)));
       const std::int64_t offset = row.integer(4).value_or(0);  // the first one has none
       if (!name || width == 0 || offset < 0 || offset > static_cast<std::int64_t>(largest_offset))
         continue;

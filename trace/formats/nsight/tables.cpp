@@ -70,15 +70,6 @@ std::string_view copy_direction(std::int64_t kind) {
 
 constexpr std::int64_t driver_class = 1;         // of RUNTIME.eventClass
 constexpr std::uint32_t no_stream = 0xFFFFFFFF;  // of SYNCHRONIZATION.streamId
-constexpr std::size_t shortest_version = 6;      // "_v3020", the oldest runtime call there is
-
-/// "cudaLaunchKernel_v7000" -> "cudaLaunchKernel": the rules know functions, not their versions.
-std::string_view without_version(std::string_view name) {
-  const std::size_t at = name.rfind("_v");
-  if (at == std::string_view::npos || name.size() - at < shortest_version) return name;
-  const bool digits = name.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
-  return digits ? name.substr(0, at) : name;
-}
 
 /// The stream that an event was recorded on, and the call that did it.
 struct EventRecord {
@@ -289,7 +280,7 @@ void read_host_tables(Contents& contents) {
                   {"start", "end", "globalTid", "correlationId", "eventClass", "nameId"},
                   [&](const Rows& row, Side& side, HostEvent& event) {
                     event.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));
-                    event.name = contents.name(side, row.integer(5), without_version);
+                    event.name = contents.name(side, row.integer(5), without_release);
                     event.activity = row.integer(4).value_or(0) == driver_class
                                          ? HostActivity::driver_call
                                          : HostActivity::runtime_call;

@@ -42,62 +42,34 @@ void add_use(const NcclUse& more, NcclUse& sum) {
   add(more.gpu_wait, sum.gpu_wait);
   add(more.peer_wait, sum.peer_wait);
   add(more.network_wait, sum.network_wait);
-  if (more.channels_apart)
-    sum.channels_apart = std::max(sum.channels_apart.value_or(Nanoseconds{}), *more.channels_apart);
 }
 
-/// What NCCL reported of its network operations and channels, by the call that they belong to.
+/// What NCCL reported of its network operations, by the call that they belong to.
 class NcclUses {
   using Call = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>;  // communicator, call, rank
-  template <class Row>
-  struct Of {
-    Call call;
-    const Row* row;
-  };
-
   template <class Row>
   static Call call_of(const Row& row) {
     return {row.communicator, row.call, row.rank};
   }
 
-  template <class Row>
-  static auto rows_of(const std::vector<Of<Row>>& rows, const Call& call) {
-    return std::span(std::ranges::lower_bound(rows, call, {}, &Of<Row>::call),
-                     std::ranges::upper_bound(rows, call, {}, &Of<Row>::call));
-  }
-
  public:
-  NcclUses(std::span<const NetworkRow> networks,
-           std::span<const ChannelRow> channels,
-           Recording& recording) {
-    for (const NetworkRow& row : networks)
-      if (possible(row)) networks_.push_back({call_of(row), &row});
-    for (const ChannelRow& row : channels)
-      if (row.gpu_start_ns <= most && row.gpu_duration_ns <= most)
-        channels_.push_back({call_of(row), &row});
-    const auto impossible = networks.size() + channels.size() - networks_.size() - channels_.size();
+  NcclUses(std::vector<NetworkRow> networks, Recording& recording)
+      : networks_(std::move(networks)) {
+    const auto impossible =
+        std::erase_if(networks_, [](const NetworkRow& row) { return !possible(row); });
     if (impossible > 0)
       recording.losses["impossible_network_operations"] += static_cast<std::int64_t>(impossible);
-    std::ranges::stable_sort(networks_, {}, &Of<NetworkRow>::call);
-    std::ranges::stable_sort(channels_, {}, &Of<ChannelRow>::call);
+    std::ranges::stable_sort(networks_, {}, &call_of<NetworkRow>);
   }
 
   /// Absent when nothing was reported of the call. What operations waited for before the call's
   /// kernel began is left out: they begin when it is launched.
   std::optional<NcclUse> of(const CollectiveRow& row, Nanoseconds kernel_start) const {
     if (row.call == 0) return std::nullopt;
-    const auto networks = rows_of(networks_, call_of(row));
-    const auto channels = rows_of(channels_, call_of(row));
-    if (networks.empty() && channels.empty()) return std::nullopt;
+    const auto own = std::ranges::equal_range(networks_, call_of(row), {}, &call_of<NetworkRow>);
+    if (own.empty()) return std::nullopt;
     NcclUse all;
-    for (const auto& network : networks) add_use(since(*network.row, kernel_start), all);
-    if (!channels.empty()) {
-      const auto end = [](const Of<ChannelRow>& channel) {
-        return channel.row->gpu_start_ns + channel.row->gpu_duration_ns;
-      };
-      const auto [first, last] = std::ranges::minmax_element(channels, {}, end);
-      all.channels_apart = time(end(*last) - end(*first));
-    }
+    for (const NetworkRow& network : own) add_use(since(network, kernel_start), all);
     return all;
   }
 
@@ -119,8 +91,7 @@ class NcclUses {
     return use;
   }
 
-  std::vector<Of<NetworkRow>> networks_;
-  std::vector<Of<ChannelRow>> channels_;
+  std::vector<NetworkRow> networks_;  // in the order of their calls
 };
 
 bool is_nccl_kernel(std::string_view name) {
@@ -411,9 +382,8 @@ class Splitter {
 
 std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
                                                       std::vector<CollectiveRow> calls,
-                                                      std::span<const NetworkRow> networks,
-                                                      std::span<const ChannelRow> channels) {
-  const NcclUses uses(networks, channels, recording);
+                                                      std::vector<NetworkRow> networks) {
+  const NcclUses uses(std::move(networks), recording);
   note_communicators(recording, calls);
   keep_transfers(recording, calls);
   const auto copied = std::erase_if(calls, [&](const CollectiveRow& call) {

@@ -188,7 +188,7 @@ enum class FrameKind : std::uint32_t {
   collectives = 15,
   end = 16,  // the process ended its recording itself; the payload is empty
   networks = 17,
-  channels = 18,
+  // 18 was of channels of kernels.
 };
 
 std::string file_header(std::uint32_t version = format_version);

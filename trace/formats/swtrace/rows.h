@@ -242,23 +242,6 @@ struct NetworkRow {
                              Plain<&R::network_wait_ns, &R::flush_wait_ns, &R::lead_ns>>;
 };
 
-/// One channel of a call's kernel, by the GPU's own timer.
-struct ChannelRow {
-  std::uint64_t gpu_start_ns = 0;
-  std::uint64_t gpu_duration_ns = 0;
-  std::uint64_t time_ns = 0;  // when NCCL saw the start
-  std::uint64_t communicator = 0;
-  std::uint64_t call = 0;  // CollectiveRow::call
-  std::uint32_t rank = 0;
-  std::uint32_t channel = 0;
-
-  using R = ChannelRow;
-  using Columns = ColumnList<Delta<&R::gpu_start_ns>,
-                             Plain<&R::gpu_duration_ns>,
-                             Delta<&R::time_ns, &R::communicator, &R::call>,
-                             Plain<&R::rank, &R::channel>>;
-};
-
 /// The clocks of the process, read together.
 struct ClockRow {
   std::uint64_t realtime_ns = 0;
@@ -296,7 +279,6 @@ struct Batch {
   std::vector<MarkRow> marks;
   std::vector<CollectiveRow> collectives;
   std::vector<NetworkRow> networks;
-  std::vector<ChannelRow> channels;
   std::vector<ClockRow> clocks;
   std::vector<WindowRow> windows;
   std::vector<std::string> names;  // that follow those of the batches before
@@ -328,6 +310,5 @@ using RowKinds = std::tuple<RowKind<FrameKind::clocks, ClockRow, &Batch::clocks>
                             RowKind<FrameKind::overheads, OverheadRow, &Batch::overheads>,
                             RowKind<FrameKind::marks, MarkRow, &Batch::marks>,
                             RowKind<FrameKind::collectives, CollectiveRow, &Batch::collectives>,
-                            RowKind<FrameKind::networks, NetworkRow, &Batch::networks>,
-                            RowKind<FrameKind::channels, ChannelRow, &Batch::channels>>;
+                            RowKind<FrameKind::networks, NetworkRow, &Batch::networks>>;
 }  // namespace scaleworth::trace::recording

@@ -95,7 +95,7 @@ class Assembler {
         *number = static_cast<std::uint32_t>(name(*number));
       row.thread = thread(row.thread);
     }
-    auto device_ranks = join_collectives(recording_, std::move(collectives_), networks_, channels_);
+    auto device_ranks = join_collectives(recording_, std::move(collectives_), std::move(networks_));
     add_facts(file);
     sort_events(recording_);
     marks_from_ranges(recording_, "NVTX range");
@@ -166,7 +166,6 @@ class Assembler {
     marks_.insert(marks_.end(), batch.marks.begin(), batch.marks.end());
     collectives_.insert(collectives_.end(), batch.collectives.begin(), batch.collectives.end());
     networks_.insert(networks_.end(), batch.networks.begin(), batch.networks.end());
-    channels_.insert(channels_.end(), batch.channels.begin(), batch.channels.end());
   }
 
   void join_waits() {
@@ -310,7 +309,6 @@ class Assembler {
   std::vector<MarkRow> marks_;
   std::vector<CollectiveRow> collectives_;
   std::vector<NetworkRow> networks_;
-  std::vector<ChannelRow> channels_;
 };
 }  // namespace
 }  // namespace scaleworth::trace::recording

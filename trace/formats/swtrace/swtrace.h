@@ -56,11 +56,9 @@ std::vector<Recording> split_by_device(Recording whole,
 /// that the kernel's name contradicts. Where the plugin spoke, ranges are not used. Kernels of
 /// graphs are left alone: NCCL spoke when they were captured, not when they ran. Call after host
 /// events are in and before sorting. Names and threads of `calls` are numbers of the recording;
-/// `networks` and `channels` are the calls' traffic, of which rows that contradict themselves are
-/// left out. Returns, by communicator, which ranks ran on which device, as far as the plugin
-/// reported it.
+/// `networks` are the calls' traffic, of which rows that contradict themselves are left out.
+/// Returns, by communicator, which ranks ran on which device, as far as the plugin reported it.
 std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
                                                       std::vector<CollectiveRow> calls,
-                                                      std::span<const NetworkRow> networks,
-                                                      std::span<const ChannelRow> channels);
+                                                      std::vector<NetworkRow> networks);
 }  // namespace scaleworth::trace::recording

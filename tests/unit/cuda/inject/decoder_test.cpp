@@ -236,10 +236,10 @@ cupti::MarkerData2 payload_record(const AllReducePayload& payload) {
 
 TEST_CASE("NCCL's payload is read by the names of its schema", "[capture]") {
   cupti::PayloadEntry entries[3]{};
-  entries[0].type = cupti::entry_uint64;
+  entries[0].type = 18;  // uint64
   entries[0].name = "NCCL communicator ID";
   entries[0].offset = offsetof(AllReducePayload, communicator);
-  entries[1].type = cupti::entry_size;
+  entries[1].type = 22;  // size_t
   entries[1].name = "Message size [bytes]";
   entries[1].offset = offsetof(AllReducePayload, bytes);
   entries[2].type = 9999;  // an enumeration of NCCL's
@@ -260,13 +260,13 @@ TEST_CASE("NCCL's payload is read by the names of its schema", "[capture]") {
 
 TEST_CASE("a payload of others, or one shorter than its schema, says nothing", "[capture]") {
   cupti::PayloadEntry entries[2]{};
-  entries[0].type = cupti::entry_uint64;
+  entries[0].type = 18;  // uint64
   entries[0].name = "Rank";
   cupti::PayloadSchema schema{};
   schema.entries = entries;
   schema.numEntries = 1;
   REQUIRE(nccl_layout(schema).empty());
-  entries[1].type = cupti::entry_uint64;
+  entries[1].type = 18;  // uint64
   entries[1].name = "NCCL communicator ID";
   entries[1].offset = ~std::uint64_t{0};
   schema.numEntries = 2;

@@ -97,8 +97,8 @@ TEST_CASE("a handle tells what NCCL gives back", "[capture]") {
   CHECK(call.kind() == NcclHandle::Kind::call);
   CHECK(call.call() == 7);
   NetworkRow row;
-  const NcclHandle object(NcclHandle::of(&row, NcclHandle::Kind::channel));
-  CHECK(object.kind() == NcclHandle::Kind::channel);
+  const NcclHandle object(NcclHandle::of(&row, NcclHandle::Kind::operation));
+  CHECK(object.kind() == NcclHandle::Kind::operation);
   CHECK(object.object<NetworkRow>() == &row);
   CHECK(NcclHandle(nullptr).kind() == NcclHandle::Kind::none);
   CHECK(NcclHandle::of(static_cast<NetworkRow*>(nullptr), NcclHandle::Kind::step) == nullptr);

@@ -39,7 +39,7 @@ TEST_CASE("what a warm-up told survives the way to rank 0", "[nccl]") {
   own.tuner_called = true;
   own.predictions = {{{"Ring", "LL"}, Seconds(7e-6)}, {{"NVLS", "Simple"}, Seconds(25e-6)}};
   own.ran = RanAlgorithm{{"Ring", "LL"}, 4};
-  const NcclReport read = parse_warm_up(warm_up_text(own));
+  const auto read = read_message<NcclReport>(message_text(own));
   CHECK(read.operation == own.operation);
   CHECK(read.tuner_called);
   CHECK_FALSE(read.refused);
@@ -47,14 +47,15 @@ TEST_CASE("what a warm-up told survives the way to rank 0", "[nccl]") {
   CHECK(read.predictions[1].way == CollectiveAlgorithm{"NVLS", "Simple"});
   CHECK(read.predictions[1].time == Seconds(25e-6));
   CHECK(read.ran->channels == 4);
-  CHECK_FALSE(parse_warm_up(warm_up_text({})).ran);
-  CHECK_THROWS_AS(parse_warm_up("{}"), ProbeFailure);
-  CHECK_THROWS_AS(parse_warm_up("nonsense"), ProbeFailure);
+  CHECK_FALSE(read_message<NcclReport>(message_text(NcclReport{})).ran);
+  CHECK_THROWS_AS(read_message<NcclReport>("{}"), ProbeFailure);
+  CHECK_THROWS_AS(read_message<NcclReport>("nonsense"), ProbeFailure);
+  CHECK_THROWS_AS(read_message<NcclReport>(message_text(own) + "more"), ProbeFailure);
 }
 
 TEST_CASE("the slowest rank counts for each repetition, one that slept for none", "[nccl]") {
   std::vector<double> slowest;
-  take_slowest(slowest, samples_of(samples_text({1.0, 5.0})));
+  take_slowest(slowest, {1.0, 5.0});
   take_slowest(slowest, {});
   take_slowest(slowest, {3.0, 2.0});
   CHECK(slowest == std::vector<double>{3.0, 5.0});
@@ -101,13 +102,13 @@ TEST_CASE("failures for lack of memory become OutOfMemory with the rank, others 
 
 TEST_CASE("a place survives the way to the other ranks", "[nccl]") {
   const RankPlace place{"node a 1234", "0000:18:00.0", "GPU-1", 1};
-  const RankPlace read = RankPlace::of(place.text());
+  const auto read = read_message<RankPlace>(message_text(place));
   CHECK(read.host == place.host);
   CHECK(read.bus_id == place.bus_id);
   CHECK(read.uuid == place.uuid);
   CHECK(read.numa == 1);
-  CHECK_FALSE(RankPlace::of(RankPlace{}.text()).numa);
-  CHECK_THROWS_AS(RankPlace::of("[]"), ProbeFailure);
+  CHECK_FALSE(read_message<RankPlace>(message_text(RankPlace{})).numa);
+  CHECK_THROWS_AS(read_message<RankPlace>("[]"), ProbeFailure);
 }
 
 TEST_CASE("links are symmetric, the slower direction counts, nodes are numbered", "[nccl]") {
@@ -123,9 +124,8 @@ TEST_CASE("links are symmetric, the slower direction counts, nodes are numbered"
   CHECK(links.numa == std::vector<std::optional<int>>{0, std::nullopt, 1});
   CHECK(links.link[0][1] == far);
   CHECK(links.link[1][0] == far);
-  CHECK(links_of_text(links_text(links.link[0]), 3) == links.link[0]);
-  CHECK_THROWS_AS(links_of_text("[[1,0]]", 3), ProbeFailure);
-  CHECK_THROWS_AS(links_of_text("[[1]]", 1), ProbeFailure);
+  CHECK(read_message<std::vector<RankLink>>(message_text(links.link[0])) == links.link[0]);
+  CHECK_THROWS_AS(assemble_links(places, {{none, near}, {far, none}, {away, away}}), ProbeFailure);
 }
 
 TEST_CASE("a placement counts GPUs and nodes, and one GPU for two ranks is refused", "[nccl]") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/training/step_spans.h"
 
+#include "cuda/nccl/rank_message.h"
 #include "cuda/training/train.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
@@ -50,6 +51,10 @@ StepLedger entry_of(const std::vector<Span>& spans) {
   timeline.ranks = 1;
   timeline.spans = spans;
   return trace::build_ledger(timeline).entries.front();
+}
+
+std::vector<gpu::RankShare> read_shares(std::string_view text) {
+  return gpu::read_message<std::vector<gpu::RankShare>>(text);
 }
 }  // namespace
 
@@ -110,7 +115,7 @@ TEST_CASE("a rank arrives at a sum when its kernel starts", "[gpu training]") {
   }
   gpu::RankShare first{Rank{0}, {}, 0.0, 0, {}, gpu::kernel_spans(two_steps(), {2, 1}, Rank{0}), 0};
   gpu::RankShare second{Rank{1}, {}, 0.0, 0, {}, gpu::kernel_spans(late, {2, 1}, Rank{1}), 0};
-  const auto read = gpu::shares_of(gpu::shares_text({first, second}));
+  const auto read = read_shares(gpu::message_text(std::vector{first, second}));
   auto timeline = gpu::kernel_timeline_of(read);
   REQUIRE(timeline);
   timeline->clock_error = nanoseconds::zero();
@@ -265,7 +270,7 @@ TEST_CASE("the ledger of GPU steps charges the wait for the last rank to it", "[
 TEST_CASE("shares of ranks arrive as they were sent", "[gpu training]") {
   const gpu::RankShare share{
       Rank{3}, {5.25, 1.0000001}, 2e-6, 99, {step_times(0, 1, {3, 4, 5}, 6)}};
-  const auto read = gpu::shares_of(gpu::shares_text({share, share}));
+  const auto read = read_shares(gpu::message_text(std::vector{share, share}));
   REQUIRE(read.size() == 2);
   REQUIRE(read[1].rank == Rank{3});
   REQUIRE(read[1].clock.factor == 1.0000001);
@@ -275,10 +280,10 @@ TEST_CASE("shares of ranks arrive as they were sent", "[gpu training]") {
 }
 
 TEST_CASE("a share that is cut off is refused", "[gpu training]") {
-  const std::string text =
-      gpu::shares_text({{Rank{3}, {5.25, 1.0}, 2e-6, 99, {step_times(0, 1, {3, 4, 5}, 6)}}});
+  const gpu::RankShare share{Rank{3}, {5.25, 1.0}, 2e-6, 99, {step_times(0, 1, {3, 4, 5}, 6)}};
+  const std::string text = gpu::message_text(std::vector{share});
   for (std::size_t length = 1; length < text.size(); ++length) {
-    REQUIRE_THROWS_AS(gpu::shares_of(std::string_view(text).substr(0, length)), ProbeFailure);
+    REQUIRE_THROWS_AS(read_shares(std::string_view(text).substr(0, length)), ProbeFailure);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/host/host_machine.h"
+#include "probes/host/host_facts.h"
 #include "probes/roofline.h"
 #include "src/core/error.h"
 #include "src/core/run.h"
