@@ -23,8 +23,8 @@ std::string incomplete(const Run& run) {
 std::vector<NextCommand> next_commands(const Run& run,
                                        const model::Analysis& analysis,
                                        const RenderOptions& options) {
-  const std::string report =
-      "scaleworth report " + (options.input.empty() ? "RUN" : shell_words({options.input}));
+  const std::string input = options.input.empty() ? "RUN" : shell_words({options.input});
+  const std::string report = "scaleworth report " + input;
   std::vector<NextCommand> next;
   if (!run.complete) {
     next.push_back({"scaleworth bench --suite " + (run.suite.empty() ? "quick" : run.suite),
@@ -35,6 +35,8 @@ std::vector<NextCommand> next_commands(const Run& run,
   if (!analysis.scaling.empty() && !analysis.assumptions.price_per_rank) {
     next.push_back({report + " --price USD_PER_RANK_HOUR", "cost per million tokens"});
   }
+  if (shows_scaling(analysis) && options.details)
+    next.push_back({"scaleworth decide " + input, "laws, knees, causes and costs of each count"});
   next.push_back({report + " --format html > report.html", "charts, in one file"});
   return next;
 }
@@ -103,10 +105,11 @@ void add_tiles(const Table& table, std::vector<KeyFigure>& figures) {
   }
 }
 
-Section summary_of(const Section& full) {
-  Section section{full.id, ""};
-  for (const Table& table : full.tables) section.tables.push_back(report::summary_of(table));
-  return section;
+/// Its tables as far as they are in the summary, below `lead`.
+Section summary_of(const Section& full, std::vector<std::string> lead = {}) {
+  return {full.id, "", std::move(lead), {}, mapped(full.tables, [](const Table& one) {
+            return report::summary_of(one);
+          })};
 }
 }  // namespace
 
@@ -182,10 +185,9 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
       first && !first->reason.empty() &&
       std::ranges::count(run.probes, ProbeStatus::measured, &ProbeRecord::status) == 0)
     document.verdict.headline = fmt::format("Nothing was measured: {}.", first->reason);
-  std::vector<Section> sections{
-      findings_section(findings),
-      training_section(analysis.scaling, options.audience),
-      decide_section(analysis.scaling, analysis.assumptions, options.audience)};
+  std::vector<Section> sections{findings_section(findings),
+                                training_section(analysis.scaling, options.audience),
+                                forecast_section(analysis, options.audience)};
   if (analysis.roofline) sections.push_back(roofline_section(*analysis.roofline));
   sections.push_back(gpu_section(analysis));
   sections.push_back(
@@ -231,14 +233,16 @@ void symmetric_intervals(Table& table) {
 
 Document summarise(const Run& run, const model::Analysis& analysis, const RenderOptions& options) {
   Document document = compose(run, analysis, options);
-  document.sections =
-      with_content({summary_of(training_section(analysis.scaling, options.audience)),
-                    remarks_summary(run, analysis),
-                    worth_summary(analysis),
-                    gpu_summary(analysis),
-                    capability_summary(run, analysis),
-                    summary_of(collectives_section({}, analysis.algorithms)),
-                    summary_of(collectives_section(analysis.collectives, {}, analysis.levels))});
+  const Section gpus = gpu_section(analysis);
+  document.sections = with_content(
+      {summary_of(training_section(analysis.scaling, options.audience)),
+       remarks_summary(run, analysis),
+       summary_of(forecast_section(analysis, options.audience)),
+       summary_of(gpus, gpus.lead),
+       summary_of(roofline_section(analysis.roofline.value_or(model::RooflineResult{})),
+                  {machine_line(run)}),
+       summary_of(collectives_section({}, analysis.algorithms)),
+       summary_of(collectives_section(analysis.collectives, {}, analysis.levels))});
   for (Section& part : document.sections) std::ranges::for_each(part.tables, symmetric_intervals);
   const std::string directory = options.input.empty() ? "RUN" : shell_words({options.input});
   document.next.insert(

@@ -53,7 +53,8 @@ std::string items(const char* list, const std::vector<std::string>& texts) {
 
 /// Without what says nothing: columns of zeros, and rows in which nothing is known.
 Table telling(Table table) {
-  for (Column& column : table.columns) column.nonzero |= column.role == Role::measure;
+  for (Column& column : table.columns)
+    if (column.role == Role::measure && !column.hidden) column.hidden = 0.0;
   const auto unknown = [&](const Row& row) {
     bool measured = false;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {

@@ -58,9 +58,7 @@ std::string render_json(const Run& run,
     json.array("findings", findings, [](Fields& of, const Finding& finding) {
       FIELDS(of, finding.text, finding.warning);
     });
-    json.array("scaling", analysis.scaling, [&](Fields& of, const model::ScalingResult& one) {
-      put_scaling(of, one, analysis.assumptions.tokens_per_run);
-    });
+    json.array("scaling", analysis.scaling, put_scaling);
     json.object("roofline", analysis.roofline, put_roofline);
     json.array("collectives", analysis.collectives, put_collective);
     if (!analysis.gpus.empty()) {

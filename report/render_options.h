@@ -40,5 +40,5 @@ struct RenderOptions {
 std::string render(const Run& run, const model::Analysis& analysis, const RenderOptions& options);
 
 /// Version of the JSON format's layout.
-inline constexpr int report_schema_version = 2;
+inline constexpr int report_schema_version = 3;
 }  // namespace scaleworth::report

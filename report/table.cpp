@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/table.h"
 
+#include "src/core/files/toml_table.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <cmath>
+#include <map>
 #include <stdexcept>
+
+extern const char scaleworth_asset_notes[];
+extern const char scaleworth_asset_notes_end[];
 
 namespace scaleworth::report {
 namespace {
@@ -27,10 +32,10 @@ bool is_numeric(const Table& table, std::size_t index) {
   });
 }
 
-bool is_zero(const std::vector<const Row*>& rows, std::size_t index) {
-  return std::ranges::all_of(rows, [index](const Row* row) {
+bool all_are(double value, const std::vector<const Row*>& rows, std::size_t index) {
+  return std::ranges::all_of(rows, [=](const Row* row) {
     const auto* number = std::get_if<Number>(&row->cells[index]);
-    return number && number->value == 0.0;
+    return number && number->value == value;
   });
 }
 
@@ -58,6 +63,19 @@ void drop_columns(Table& table, const std::function<bool(std::size_t)>& out) {
 }
 }  // namespace
 
+std::string reading_note(const std::string& of) {
+  static const std::map<std::string, std::string> known = [] {
+    const auto size = scaleworth_asset_notes_end - scaleworth_asset_notes;
+    auto file = toml_file::Table::parse({scaleworth_asset_notes, static_cast<std::size_t>(size)},
+                                        "data/notes.toml");
+    std::map<std::string, std::string> notes;
+    for (toml_file::Table& one : file.tables("note")) notes[one.text("of")] = one.text("text");
+    return notes;
+  }();
+  const std::string* note = value_at(known, of);
+  return note ? *note : "";
+}
+
 Printed print_table(const Table& table, bool detail) {
   std::vector<const Row*> shown;
   for (const Row& row : table.rows) {
@@ -72,7 +90,8 @@ Printed print_table(const Table& table, bool detail) {
   printed.chosen = mapped(shown, &Row::chosen);
   for (std::size_t index = 0; index < table.columns.size(); ++index) {
     Column column = table.columns[index];
-    if ((column.detail && !detail) || (column.nonzero && is_zero(shown, index))) continue;
+    if (column.detail && !detail) continue;
+    if (column.hidden && all_are(*column.hidden, shown, index)) continue;
     const bool numeric = is_numeric(table, index);
     const double typical = typical_magnitude(shown, index);
     const Scale scale = scale_for(column.unit, typical);

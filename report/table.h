@@ -22,16 +22,16 @@ struct Column {
   std::string header;  // without unit; the unit of the column's scale is added
   Role role = Role::measure;
   Unit unit = Unit::plain;
-  bool own_scale = false;            // each cell carries its own unit (sizes from 8 B to 256 MiB)
-  bool detail = false;               // left out of the short formats
-  int digits = 3;                    // significant digits of a number without interval
-  std::optional<int> decimals = {};  // places after the point instead, in the column's scale
-  bool optional = false;             // `make_table` leaves it out where every cell is absent
-  bool nonzero = false;              // printed only where some cell is not 0
-  std::string summary = {};          // header in the one-page summary; empty: left out of it
-  bool summary_own_scale = false;    // as `own_scale`, in the summary
-  bool only_summary = false;         // left out of the report itself
-  std::string currency = {};         // label of amounts, which the header then carries
+  bool own_scale = false;             // each cell carries its own unit (sizes from 8 B to 256 MiB)
+  bool detail = false;                // left out of the short formats
+  int digits = 3;                     // significant digits of a number without interval
+  std::optional<int> decimals = {};   // places after the point instead, in the column's scale
+  bool optional = false;              // `make_table` leaves it out where every cell is absent
+  std::optional<double> hidden = {};  // printed only where some cell is not this number
+  std::string summary = {};           // header in the one-page summary; empty: left out of it
+  bool summary_own_scale = false;     // as `own_scale`, in the summary
+  bool only_summary = false;          // left out of the report itself
+  std::string currency = {};          // label of amounts, which the header then carries
 
   // The same column with one of these set.
   Column with_digits(int significant) const { return with(&Column::digits, significant); }
@@ -39,7 +39,8 @@ struct Column {
   Column in_own_scale() const { return with(&Column::own_scale, true); }
   Column as_detail() const { return with(&Column::detail, true); }
   Column if_present() const { return with(&Column::optional, true); }
-  Column unless_zero() const { return with(&Column::nonzero, true); }
+  Column unless_zero() const { return with(&Column::hidden, 0.0); }
+  Column unless_one() const { return with(&Column::hidden, 1.0); }
   Column in_summary(std::string as) const { return with(&Column::summary, std::move(as)); }
   Column only_in_summary() const { return in_summary(header).with(&Column::only_summary, true); }
 
@@ -85,6 +86,9 @@ struct Table {
   bool in_csv = true;                   // false: a repetition of what the CSV holds elsewhere
   std::vector<Tile> tiles = {};
 };
+
+/// What data/notes.toml says of how to read a table, by its id, or a chart; empty: nothing.
+std::string reading_note(const std::string& of);
 
 /// A table as text: headers with units, cells with error bars.
 struct Printed {
@@ -240,7 +244,8 @@ void drop_absent_columns(Table& table);
 
 Table all_detail(Table table);
 
-/// One row for each of `rows`; `is_detail` says which are left out of the short formats.
+/// One row for each of `rows`; `is_detail` says which are left out of the short formats. The first
+/// of its notes is `reading_note`.
 template <class T>
 Table make_table(std::string id,
                  std::string title,
@@ -248,6 +253,7 @@ Table make_table(std::string id,
                  const std::vector<ColumnOf<T>>& columns,
                  std::vector<std::string> notes = {},
                  const std::type_identity_t<std::function<bool(const T&)>>& is_detail = {}) {
+  if (std::string note = reading_note(id); !note.empty()) notes.insert(notes.begin(), note);
   Table table{std::move(id), std::move(title), {}, {}, std::move(notes)};
   for (const ColumnOf<T>& one : columns) table.columns.push_back(one.column);
   for (const T& row : rows) {

@@ -135,9 +135,9 @@ Document summarise_attribution(const AttributionView& view) {
            "efficiency", "", {attribution.efficiency ? shortened(what_if_table(view)) : Table{}}),
        remarks(attribution),
        advice_section(view)});
-  document.next.insert(
-      document.next.begin(),
-      {command_text(view) + " --details", "causes, waiting matrix, factors, clocks, recordings"});
+  document.next.insert(document.next.begin(),
+                       {command_text(view) + " --details",
+                        "causes, who waited for whom, factors, clocks, recordings"});
   return document;
 }
 }  // namespace

@@ -240,36 +240,25 @@ Table kinds_table(const AttributionView& view) {
        {times("spread_of_ends_s", "ends apart"),
         [](const KindSum& sum) { return median(sum.spread_of_ends); }},
        {parameter("way", "way").if_present(), [](const KindSum& sum) { return if_said(sum.way); }},
-       {times("network_wait_s", "network").if_present(), &KindSum::network}},
-      {"Times: summed over ranks, in all steps. Wait or transfer, where there is any: waits below "
-       "the clock error, and where partners left no recording. Pure transfer: the last arriver's "
-       "duration, median. Bytes and algbw: of the collectives whose size is known, one rank's "
-       "buffer over the pure transfer. Ends apart (median): large values mean that the pairing or "
-       "the clocks are wrong."});
+       {times("network_wait_s", "network").if_present(), &KindSum::network}});
   if (std::ranges::any_of(kinds, [](const KindSum& sum) { return sum.network.has_value(); })) {
-    table.notes.push_back(
-        "Network: what NCCL's network operations waited for others than their own GPU, mean of "
-        "each rank's operations, summed over ranks; a sender that came late is in it, as in the "
-        "wait.");
+    table.notes.push_back(reading_note("collective_kind network"));
   }
   return table;
 }
 
 Table fabric_table(const AttributionView& view) {
   if (view.fabric == nullptr) return {};
-  return make_table<FabricRow>(
-      "fabric",
-      "Collectives against the curves of " + view.fabric->name,
-      view.fabric->rows,
-      {{parameter("collective", "collective"),
-        [](const FabricRow& row) { return work_text(row.work); }},
-       {measure("calls", "calls", Unit::count), &FabricRow::calls},
-       {times("wait_s", "wait"), &FabricRow::wait},
-       {times("transfer_s", "transfer"), &FabricRow::transfer},
-       {times("expected_s", "by the curve"), &FabricRow::expected},
-       {measure("fabric_verdict", "verdict"), &FabricRow::verdict}},
-      {"Wait: mean of a call and rank. Transfer: from when the last rank came, median. Beyond the "
-       "curve is a slow fabric, waiting is skew."});
+  return make_table<FabricRow>("fabric",
+                               "Collectives against the curves of " + view.fabric->name,
+                               view.fabric->rows,
+                               {{parameter("collective", "collective"),
+                                 [](const FabricRow& row) { return work_text(row.work); }},
+                                {measure("calls", "calls", Unit::count), &FabricRow::calls},
+                                {times("wait_s", "wait"), &FabricRow::wait},
+                                {times("transfer_s", "transfer"), &FabricRow::transfer},
+                                {times("expected_s", "by the curve"), &FabricRow::expected},
+                                {measure("fabric_verdict", "verdict"), &FabricRow::verdict}});
 }
 
 Section collectives_section(const AttributionView& view) {

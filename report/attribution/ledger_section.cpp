@@ -49,8 +49,7 @@ Table tidy_table(const JobMeans& job) {
        {measure("least_s", "least", Unit::seconds), path(&Line::time, &Spread::least)},
        {measure("most_s", "most", Unit::seconds), path(&Line::time, &Spread::most)},
        {measure("steps", "steps", Unit::count),
-        [](const Line& line) { return line.ledger->steps; }}},
-      {"Least and most: over steps; in the rows of the mean: over ranks."}));
+        [](const Line& line) { return line.ledger->steps; }}}));
 }
 
 /// A breakdown of one part, of the mean step; without the classes that did not occur.

@@ -143,7 +143,7 @@ Table paces_table(const PredictionView& view) {
        {times("recorded_s", "recorded"), &WorkPace::recorded},
        {measure("time_ratio", "takes times"), &WorkPace::interval},
        {measure("basis", "by"), &WorkPace::basis}},
-      {"Times per step and rank, of collectives their transfers; of the host what nothing hides."},
+      {},
       [step](const WorkPace& one) { return one.recorded < 0.01 * step; });
   return limit_rows(std::move(table), "kinds of work");
 }

@@ -7,9 +7,6 @@
 namespace scaleworth::report {
 namespace {
 
-/// Of matrices with more ranks the largest entries are listed.
-constexpr std::size_t most_matrix_ranks = 16;
-
 std::string recurrence_sentence(const StragglerReport& report) {
   const LateUnit level = report.stragglers.front().level;
   if (level == LateUnit::rotating || report.recurrence == Recurrence::rotating)
@@ -44,35 +41,13 @@ Table shares_table(const StragglerReport& report) {
       "causes");
 }
 
-Table matrix_table(const Attribution& job) {
-  const std::vector<Rank> ranks = mapped(job.recordings, &RankRecording::rank);
-  std::vector<ColumnOf<Rank>> columns{{parameter("rank", "rank"), std::identity()}};
-  for (const Rank late : ranks) {
-    columns.push_back({measure("", fmt::format("for {}", late.index), Unit::seconds).in_own_scale(),
-                       [&job, late](Rank rank) {
-                         return rank == late
-                                    ? Cell{std::string("-")}
-                                    : as_cell(pair_wait(job.stragglers, rank, late).exposed);
-                       }});
-  }
-  Table table =
-      make_table("",
-                 "Exposed wait of each rank for each other",
-                 ranks,
-                 columns,
-                 {"Over the steps that count, not per step. A full column is a straggler."});
-  table.in_csv = false;
-  return table;
-}
-
-/// The matrix entry by entry, the largest first, for programs and for many ranks.
-Table entries_table(const Attribution& job) {
-  std::vector<PairWait> entries = job.stragglers.pairs;
+/// The matrix of waits entry by entry, the largest first.
+Table entries_table(const StragglerReport& report) {
+  std::vector<PairWait> entries = report.pairs;
   std::erase_if(entries, [](const PairWait& one) {
     return one.exposed.count() == 0 && one.total.count() == 0;
   });
   std::ranges::stable_sort(entries, std::ranges::greater{}, &PairWait::exposed);
-  const bool few = job.recordings.size() <= most_matrix_ranks;
   return limit_rows(
       make_table("wait_for",
                  "Who waited for whom",
@@ -80,9 +55,7 @@ Table entries_table(const Attribution& job) {
                  {{parameter("rank", "rank"), &PairWait::rank},
                   {parameter("waited_for", "waited for"), &PairWait::waited_for},
                   {measure("exposed_wait_s", "exposed wait", Unit::seconds), &PairWait::exposed},
-                  {measure("wait_s", "all wait", Unit::seconds), &PairWait::total}},
-                 {},
-                 [few](const PairWait&) { return few; }),
+                  {measure("wait_s", "all wait", Unit::seconds), &PairWait::total}}),
       "pairs");
 }
 
@@ -108,27 +81,8 @@ Table path_table(const Efficiency& efficiency) {
            {parameter("what", "what"), [](const Share& share) { return words(share.what); }},
            {times("time_s", "time"), &Share::time},
            {measure("share", "of the window", Unit::percent),
-            [whole](const Share& share) { return share_of(in_seconds(share.time), whole); }}},
-          {"Shortening anything that is not on this path gains nothing."}),
+            [whole](const Share& share) { return share_of(in_seconds(share.time), whole); }}}),
       "entries");
-}
-
-Table useful_table(const Attribution& job) {
-  const Efficiency& efficiency = *job.efficiency;
-  using Useful = std::pair<Rank, double>;  // in seconds
-  std::vector<Useful> useful;
-  for (std::size_t i = 0; i < efficiency.useful.size(); ++i)
-    useful.emplace_back(rank_at(job, place_at(i)), in_seconds(efficiency.useful[i]));
-  const std::vector<ColumnOf<Useful>> columns{
-      {parameter("rank", "rank"), &Useful::first},
-      {measure("time_s", "useful", Unit::seconds), &Useful::second},
-      {measure("share", "of the window", Unit::percent),
-       [whole = in_seconds(efficiency.runtime)](const Useful& one) {
-         return share_of(one.second, whole);
-       }}};
-  return limit_rows(
-      make_table("useful", "Useful time: kernels that are not communication", useful, columns),
-      "ranks");
 }
 
 Table factors_table(const Efficiency& efficiency) {
@@ -179,10 +133,7 @@ Table straggler_table(const AttributionView& view) {
            {measure("collectives", "last at", Unit::count), &Straggler::collectives},
            {measure("steps", "worst in steps", Unit::count), &Straggler::steps},
            {measure("significant", "beyond clock error"), &Straggler::significant},
-           {measure("cause", "cause"), [](const Straggler& one) { return word_of(one.cause); }}},
-          {"Saves alone: of the step, in a replay in which it is not late; the share of the GPUs' "
-           "time is its part of what all save together. Lost per step: exposed wait of the average "
-           "waiting rank. GPU-hours are of the recorded steps, dollars of an hour of the job."}),
+           {measure("cause", "cause"), [](const Straggler& one) { return word_of(one.cause); }}}),
       "ranks");
   const auto& all = view.attribution.stragglers.stragglers;
   const auto worst = std::ranges::find_if(all, &Straggler::significant);
@@ -203,11 +154,7 @@ Section stragglers_section(const AttributionView& view) {
     if (!report.stragglers[i].sentence.empty())
       section.list.push_back(report.stragglers[i].sentence);
   }
-  const bool few = view.attribution.recordings.size() <= most_matrix_ranks;
-  section.tables = {straggler_table(view),
-                    shares_table(report),
-                    few ? matrix_table(view.attribution) : Table{},
-                    entries_table(view.attribution)};
+  section.tables = {straggler_table(view), shares_table(report), entries_table(report)};
   return section;
 }
 
@@ -271,10 +218,7 @@ Section efficiency_section(const AttributionView& view) {
             ? " The rest turns into waiting for turns and transfers, or is of other ranks."
             : ""));
   }
-  section.tables = {factors_table(*efficiency),
-                    what_if_table(view),
-                    path_table(*efficiency),
-                    useful_table(view.attribution)};
+  section.tables = {factors_table(*efficiency), what_if_table(view), path_table(*efficiency)};
   return section;
 }
 }  // namespace scaleworth::report

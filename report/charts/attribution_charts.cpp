@@ -45,9 +45,7 @@ Chart ledger_chart(const AttributionView& view) {
     }
   }
   chart.data = stacked_bars(std::move(bars), "time of one step (ms)", "rank");
-  chart.how_to_read =
-      "One bar per rank, its length the step, its colours the parts. The rank with the least "
-      "exposed wait is the one that the others wait for.";
+  chart.how_to_read = reading_note("chart ledger");
   chart.how_to_read += left_out(*view.averages);
   return chart;
 }
@@ -85,12 +83,7 @@ Chart timeline_chart(const AttributionView& view) {
     pieces.push_back(std::move(row));
   }
   chart.title = fmt::format("The slowest step ({}), rank by rank", ledgers.front()->step);
-  chart.how_to_read =
-      "Time to the right, a row per rank, its colours the parts; under the pointer: the kernel "
-      "that takes most of the piece, and the rank that is waited for. Ctrl and the wheel zoom, a "
-      "drag moves, a double click shows all again. Pieces shorter than a pixel are merged, as the "
-      "part that most of them are." +
-      left_out(*view.averages);
+  chart.how_to_read = reading_note("chart timeline") + left_out(*view.averages);
   chart.leads = true;
   chart.data = {{"kind", "timeline"},
                 {"step", ledgers.front()->step},
@@ -138,10 +131,7 @@ Chart matrix_chart(const AttributionView& view) {
       named.push_back(worst.rank.index);
   }
   chart.data = {{"kind", "waits"}, {"rows", std::move(rows)}, {"named", std::move(named)}};
-  chart.how_to_read =
-      "Row: who waits; column: where that began, over the steps that count. A rank that comes late "
-      "because it had itself waited passes this on to whom it had waited for. A dark column is a "
-      "straggler; a triangle marks what the verdict names.";
+  chart.how_to_read = reading_note("chart waits");
   return chart;
 }
 
@@ -176,10 +166,7 @@ Chart lengths_chart(const AttributionView& view) {
   chart.data = {{"kind", "steps"},
                 {"steps", std::move(steps)},
                 {"outliers", mapped(outliers, [](const auto& one) { return one.second; })}};
-  chart.how_to_read =
-      "Every step, those that are not averaged too: warm-up stands out at the left. Line: the "
-      "median rank; band: nine of ten ranks lie above its lower and below its upper edge; dots: "
-      "ranks far outside the others.";
+  chart.how_to_read = reading_note("chart lengths");
   return chart;
 }
 }  // namespace

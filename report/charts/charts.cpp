@@ -5,10 +5,8 @@
 
 namespace scaleworth::report {
 std::vector<Chart> make_charts(const model::Analysis& analysis) {
-  std::vector<Chart> charts{steps_chart(analysis),
-                            speedup_chart(analysis),
-                            cost_chart(analysis),
-                            roofline_chart(analysis)};
+  std::vector<Chart> charts = scaling_charts(analysis);
+  charts.push_back(roofline_chart(analysis));
   if (!analysis.collectives.empty() || analysis.algorithms.empty()) {
     charts.push_back(collectives_chart(analysis));
   }

@@ -49,12 +49,9 @@ Chart collectives_chart(const model::Analysis& analysis);
 /// Time against message size of each way that NCCL was forced to take, with its line, the curve of
 /// the fastest and what NCCL chose, per collective at the largest count.
 Chart nccl_chart(const model::Analysis& analysis);
-/// Step time of each rank at each count, split by the ledger's parts.
-Chart steps_chart(const model::Analysis& analysis);
-/// Strong-scaling speed-up with the ideal line and each law's curve and band.
-Chart speedup_chart(const model::Analysis& analysis);
-/// Cost per million tokens by count; says how to give a price when there is none.
-Chart cost_chart(const model::Analysis& analysis);
+/// Step time of each rank at each count, split by the ledger's parts; of strong scaling the
+/// decision's speed-up with the ideal line and the bill, each with the laws' curves and bands.
+std::vector<Chart> scaling_charts(const model::Analysis& analysis);
 
 /// All of them in page order, those of GPUs for the first of each model that has products, those of
 /// the cores' and of NCCL's collectives for what was measured.

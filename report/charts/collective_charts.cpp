@@ -202,11 +202,8 @@ Chart collectives_chart(const Analysis& analysis) {
   const auto named = std::ranges::find(
       shown, Collective::all_reduce, [](const auto* one) { return one->collective; });
   chart.title = busbw_title(named == shown.end() ? *shown.front() : **named);
-  chart.how_to_read = fmt::format(
-      "Message size (right) against bus bandwidth (up), both logarithmic, at {} ranks. Dots: "
-      "measured, with 95 % intervals; lines: the chosen fit. The slope on the left is latency, the "
-      "plateau on the right is bandwidth; dots away from the line are sizes that the fit misses.",
-      shown.front()->ranks);
+  chart.how_to_read =
+      fmt::format("At {} ranks. {}", shown.front()->ranks, reading_note("chart busbw"));
   chart.data = {{"kind", "busbw"}, {"points", point_rows(shown)}, {"fits", fit_rows(shown)}};
   return chart;
 }
@@ -218,13 +215,7 @@ Chart nccl_chart(const Analysis& analysis) {
     return chart.without("No curves of NCCL's ways: it let none be forced, or ranks shared a GPU.");
   const AlgorithmResult& first = *shown.front();
   if (!first.regimes.empty()) chart.title = title_of(first);
-  chart.how_to_read = fmt::format(
-      "Message size (right) against the time of one call (up), both logarithmic, on {} ranks. Thin "
-      "lines: an alpha-beta line per algorithm (colour) and protocol (dashes), fitted to the dots, "
-      "where it was forced; flat on the left is latency, the slope on the right is bandwidth. "
-      "Broad band: the fastest way at each size. Rings: what NCCL did by itself; a ring above the "
-      "band is a choice that costs time.",
-      first.ranks);
+  chart.how_to_read = fmt::format("On {} ranks. {}", first.ranks, reading_note("chart nccl"));
   std::vector<Json> rows;
   for (const AlgorithmResult* result : shown) {
     add_fits(*result, rows);

@@ -85,11 +85,7 @@ Chart chart_of(const RooflineResult& roofline, const std::string& section) {
       format_quantity(number(roof.ridge), Unit::flop_per_byte),
       format_quantity(number(roof.peak.value / roof.ridge.value), Unit::bytes_per_second),
       format_quantity(number(roof.peak), Unit::flop_per_second));
-  chart.how_to_read =
-      "Each kernel sits at its FLOPs per byte moved (right) and its rate (up), both logarithmic. "
-      "Solid: the fitted soft roof; dashed: the ideal roof of its peak and the memory; dots: "
-      "the measured intensity ladder with 95 % intervals; diamonds: library matrix products; "
-      "dotted: bandwidth of each memory level. A point far below its roof leaves speed unused.";
+  chart.how_to_read = reading_note("chart roofline");
   chart.data = {{"kind", "roofline"},
                 {"roofs", roof_rows(shown)},
                 {"ladder", ladder_rows(shown)},

@@ -74,15 +74,6 @@ void Curves::add_law(const std::vector<CurvePoint>& law,
   }
 }
 
-void add_laws(Curves& curves,
-              const ScalingResult& result,
-              const std::function<Number(const CurvePoint&)>& value) {
-  for (const ScalingLaw& law : result.laws) {
-    const char* label = law.prediction ? "predicted from measured parts" : "fitted law";
-    curves.add_law(law.curve, label, value);
-  }
-}
-
 /// Counts with more ranks are drawn as one bar, the mean.
 constexpr int most_single_bars = 8;
 
@@ -136,19 +127,22 @@ std::string steps_title(const DecisionRow& row) {
 /// A page of longer tables has every so many of their rows.
 constexpr std::size_t most_points = 1000;
 constexpr const char* measured = "measured";
-constexpr const char* fitted_law = "fitted law";
 constexpr const char* given = "given coefficients";
 
-/// The law's points as far as the rows reach twice: what lies beyond says little.
-std::vector<CurvePoint> drawn_curve(const Decision& decision) {
-  std::vector<CurvePoint> points;
-  if (!decision.law) return points;
+/// The laws' curves: of a fit as far as the rows reach twice, for what lies beyond says little.
+void add_laws(Curves& curves,
+              const Decision& decision,
+              const std::vector<ScalingLaw>& laws,
+              const std::function<Number(const CurvePoint&)>& value) {
   const int first = decision.rows.front().count;
   const int last = 2 * decision.rows.back().count;
-  for (const CurvePoint& point : decision.law->curve) {
-    if (point.ranks >= first && point.ranks <= last) points.push_back(point);
+  for (const ScalingLaw& law : laws) {
+    std::vector<CurvePoint> points = law.curve;
+    std::erase_if(points, [&](const CurvePoint& point) {
+      return !law.prediction && (point.ranks < first || point.ranks > last);
+    });
+    curves.add_law(points, law.prediction ? "predicted from measured parts" : "fitted law", value);
   }
-  return points;
 }
 
 /// Measured rows are dots; those of coefficients are the line.
@@ -188,7 +182,7 @@ Json marked(const DecideView& view, Curves curves) {
   return curves.data();
 }
 
-Chart speeds_chart(const DecideView& view) {
+Chart speeds_chart(const DecideView& view, const std::vector<ScalingLaw>& laws) {
   const Decision& decision = view.decision;
   Chart chart{"speedup", "counts", "Speed-up against the count"};
   const DecisionRow& last = decision.rows.back();
@@ -203,7 +197,7 @@ Chart speeds_chart(const DecideView& view) {
   add_rows(curves, decision, [](const DecisionRow& row) { return Number(row.speedup); });
   const Seconds baseline =
       decision.rows.front().same_work.value * decision.rows.front().speedup.value;
-  curves.add_law(drawn_curve(decision), fitted_law, [&](const CurvePoint& at) {
+  add_laws(curves, decision, laws, [&](const CurvePoint& at) {
     return transform_decreasing(at.step, [&](Seconds time) { return baseline / time; });
   });
   const auto base = std::ranges::find(decision.rows, 1.0, &DecisionRow::count_ratio);
@@ -211,15 +205,11 @@ Chart speeds_chart(const DecideView& view) {
     curves.add_ideal(decision.rows.front().count, curves.largest(last.count), base->count);
   }
   chart.data = marked(view, std::move(curves));
-  chart.how_to_read =
-      "Count (right) against speed-up of the same work (up), both doubling per step; ideal is the "
-      "straight grey line. Dots: the table's rows, with 95 % intervals where repeats give them; "
-      "line and band: the fitted law, dashed where extrapolated. Where it bends away from ideal, "
-      "more ranks pay less.";
+  chart.how_to_read = reading_note("chart speedup");
   return chart;
 }
 
-Chart money_chart(const DecideView& view) {
+Chart money_chart(const DecideView& view, const std::vector<ScalingLaw>& laws) {
   const Decision& decision = view.decision;
   const std::string& currency = view.options.currency;
   Chart chart{"cost", "counts", "Cost of the same work against the count"};
@@ -232,15 +222,13 @@ Chart money_chart(const DecideView& view) {
   add_rows(curves, decision, [&](const DecisionRow& row) {
     return number(transform(*row.cost, [&](Dollars cost) { return cost * scale; }));
   });
-  curves.add_law(drawn_curve(decision), fitted_law, [&](const CurvePoint& at) {
+  add_laws(curves, decision, laws, [&](const CurvePoint& at) {
     return transform(at.step, [&](Seconds time) {
       return scale * bill_lines(*decision.request.metrics.prices, at.ranks, time).total().value();
     });
   });
   chart.data = marked(view, std::move(curves));
-  chart.how_to_read =
-      "Count (right, doubling per step) against the bill of the same work (up). Where the curve is "
-      "flat more ranks are free speed; where it rises, each is paid for with efficiency.";
+  chart.how_to_read = reading_note("chart cost");
   return chart;
 }
 
@@ -276,9 +264,7 @@ Chart tradeoff_chart(const DecideView& view) {
                             view.options.currency)
               : fmt::format("time of all ranks (rank-{})", scale.symbol)},
       {"rows", std::move(rows)}};
-  chart.how_to_read =
-      "A point per count: to the left is faster, below is cheaper. Where the line falls to the "
-      "left more ranks save both; where it rises, each hour saved is paid for.";
+  chart.how_to_read = reading_note("chart tradeoff");
   chart.leads = true;
   return chart;
 }
@@ -333,77 +319,12 @@ Chart parts_chart(const DecideView& view) {
                               rows.front()->efficiency.value / last.efficiency.value,
                               rows.front()->count);
   }
-  chart.how_to_read =
-      "One bar per count; its length is the time of all ranks together for the same work, which is "
-      "what ranks are paid for. Ideal scaling keeps it as long as the first; what it grows by is "
-      "the price of the count, and the colours say what for.";
+  chart.how_to_read = reading_note("chart parts");
   return chart;
 }
 }  // namespace
 
-Chart speedup_chart(const Analysis& analysis) {
-  Chart chart{"speedup", "decide", "Speed-up by rank count"};
-  const ScalingResult* strong = strong_result(analysis);
-  if (!strong)
-    return chart.without("No scaling curve: strong scaling was not measured in this run.");
-  const auto& last = strong->rows.back();
-  const int first = strong->rows.front().count;
-  if (const auto speedup = decided(last, &DecisionRow::speedup)) {
-    chart.title = fmt::format("{} give a speed-up of {}, where {} would be ideal",
-                              ranks_phrase(last.count),
-                              format_quantity(*speedup, Unit::plain),
-                              static_cast<double>(last.count) / first);
-  }
-  chart.how_to_read =
-      "Rank count (right) against speed-up of the same work (up), both doubling per step. Dots: "
-      "measured, with 95 % intervals; dotted: ideal; line and band: law or prediction with its 95 "
-      "% band, dashed where extrapolated. Where the line bends away from ideal, more ranks pay "
-      "less.";
-  const Seconds base = strong->rows.front().time.value;
-  Curves curves{fmt::format("speed-up over {}", ranks_phrase(first)), true};
-  add_laws(curves, *strong, [base](const auto& point) {
-    return transform_decreasing(point.step, [base](Seconds time) { return base / time; });
-  });
-  for (const auto& row : strong->rows) {
-    curves.measured.push_back(
-        point_of(measured,
-                 row.count,
-                 decided(row, &DecisionRow::speedup).value_or(number(base / row.time.value))));
-  }
-  curves.add_ideal(first, curves.largest(last.count), first);
-  chart.data = curves.data();
-  return chart;
-}
-
-Chart cost_chart(const Analysis& analysis) {
-  Chart chart{"cost", "decide", "Cost per token by rank count"};
-  const ScalingResult* strong = strong_result(analysis);
-  if (!analysis.assumptions.price_per_rank)
-    return chart.without("No cost curve: no price was given. A price per rank and hour is needed.");
-  if (!strong) return chart.without("No cost curve: strong scaling was not measured in this run.");
-  const auto law = std::ranges::find_if(
-      strong->laws, [](const ScalingLaw& one) { return one.cost_optimal.has_value(); });
-  if (law != strong->laws.end()) {
-    chart.title = "A token is cheapest at " + ranks_phrase(*law->cost_optimal);
-  }
-  chart.how_to_read =
-      "Rank count (right, doubling) against the cost of a million tokens (up) at the given price. "
-      "Flat: more ranks are free speed; rising: each further rank is paid for with efficiency. "
-      "Dashed: extrapolated.";
-  Curves curves{"cost per million tokens (USD)"};
-  add_laws(curves, *strong, [](const auto& point) {
-    const auto& cost = point.cost_per_million_tokens;
-    return cost ? in_proportion(cost->value(), point.step) : number(std::nan(""));
-  });
-  for (const auto& row : strong->rows) {
-    if (!row.cost_per_work) continue;
-    const double cost = (*row.cost_per_work * 1e6).value();
-    curves.measured.push_back(point_of(measured, row.count, in_proportion(cost, row.time)));
-  }
-  chart.data = curves.data();
-  return chart;
-}
-
+namespace {
 Chart steps_chart(const Analysis& analysis) {
   Chart chart{"steps", "training", "Where each rank's step goes"};
   auto rows = bar_rows(analysis.scaling);
@@ -414,16 +335,35 @@ Chart steps_chart(const Analysis& analysis) {
       chart.title = steps_title(result.rows.back());
     }
   }
-  chart.how_to_read =
-      "One bar per rank; its length is the step, its colours are the parts of the ledger. Strong "
-      "scaling: bars should halve when ranks double; weak: they should stay as long. Exposed "
-      "transfer and wait are what communication adds; unequal bars of one count show a straggler.";
+  chart.how_to_read = reading_note("chart steps");
   chart.data = stacked_bars(std::move(rows), "time of one step (ms)", "setting");
   return chart;
 }
 
+}  // namespace
+
+std::vector<Chart> scaling_charts(const Analysis& analysis) {
+  std::vector<Chart> charts{steps_chart(analysis)};
+  const ScalingResult* strong = strong_result(analysis);
+  if (!strong || !strong->decision) {
+    charts.push_back(Chart{"speedup", "decide", "Speed-up against the count"}.without(
+        "No scaling curve: strong scaling was not measured in this run."));
+    return charts;
+  }
+  const RenderOptions options;
+  const DecideView view{*strong->decision, options};
+  for (Chart chart : {speeds_chart(view, strong->laws), money_chart(view, strong->laws)}) {
+    chart.section = "decide";
+    charts.push_back(std::move(chart));
+  }
+  return charts;
+}
+
 std::vector<Chart> decision_charts(const DecideView& view) {
-  std::vector<Chart> charts{tradeoff_chart(view), speeds_chart(view), money_chart(view)};
+  std::vector<ScalingLaw> laws;
+  if (view.decision.law) laws.push_back(*view.decision.law);
+  std::vector<Chart> charts{
+      tradeoff_chart(view), speeds_chart(view, laws), money_chart(view, laws)};
   if (!view.decision.coefficients) charts.push_back(parts_chart(view));
   return charts;
 }

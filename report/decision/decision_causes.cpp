@@ -31,21 +31,10 @@ Table gaps_by_cause(const std::string& id, const std::string& title, const std::
   Table table = first_rows(make_table(id, title, gaps, columns));
   const auto has_spread = [](const CauseLoss& loss) { return loss.spread.has_value(); };
   if (!gaps.empty() && std::ranges::any_of(gaps.back().losses, has_spread)) {
-    table.notes = {
+    table.notes.push_back(
         "The range of a share is what the counts do not refute; each of its ends is passed by "
-        "one table in ten."};
+        "one table in ten.");
   }
-  return table;
-}
-
-Table factor_gap_table(const DecideView& view) {
-  Table table =
-      gaps_by_cause("factor_gap",
-                    "The gap from ideal at each count, by the POP factors of the recordings",
-                    view.decision.diagnosis.factor_gaps);
-  table.notes = {
-      "A factor against the baseline's: load balance and dependency are idle, host is host, "
-      "transfer is communication, the growth of the useful time is compute slow-down."};
   return table;
 }
 
@@ -70,10 +59,7 @@ Table fits_table(const DecideView& view) {
        {measure("unexplained_folds", "rest").with_decimals(2), &Reading::unexplained_folds},
        {share("serial_seconds_part", "serial seconds"), &Reading::serial_share},
        {share("fit_residual", "residual"), &Reading::residual},
-       {measure("fit_holds", "holds"), &Reading::holds}},
-      {"By least relative squares with T1 free, but for the plain one. Serial work is taken away "
-       "first; what a law without an overhead leaves counts as overhead. "
-       "A fit that does not hold leaves more than the noise of the rows."});
+       {measure("fit_holds", "holds"), &Reading::holds}});
   if (spread->serial_share) {
     table.notes.push_back(
         fmt::format("Serial share of the lost seconds by the fits that hold and 95 % of their "
@@ -160,22 +146,15 @@ Table knees_table(const DecideView& view) {
 
 Table losses_table(const DecideView& view) {
   using Loss = RowLoss;
-  std::vector<ColumnOf<Loss>> columns{
-      {count_parameter(), &Loss::count},
-      {measure("lost_speedup", "lost speed-up").with_decimals(3), &Loss::missing}};
-  for (const GroupInfo& group : part_groups) {
-    if (group.id == PartGroup::compute) continue;
-    Column part = share(std::string("share_") + group.name, group.name);
-    part.optional = group.id != PartGroup::communication && group.id != PartGroup::idle;
-    columns.push_back({part, [i = index_of(group.id)](const Loss& loss) { return loss.share[i]; }});
-  }
-  columns.push_back(
-      {measure("speedup_without_communication", "speed-up without communication").with_decimals(3),
-       &Loss::without_communication});
-  columns.push_back(
-      {measure("speedup_without_idle", "without idle").with_decimals(3), &Loss::without_idle});
-  return first_rows(
-      make_table("loss", "Where the missing speed-up went", view.decision.losses, columns));
+  return first_rows(make_table<Loss>(
+      "loss",
+      "The missing speed-up, and what would be left of it",
+      view.decision.losses,
+      {{count_parameter(), &Loss::count},
+       {measure("lost_speedup", "lost speed-up").with_decimals(3), &Loss::missing},
+       {measure("speedup_without_communication", "speed-up without communication").with_decimals(3),
+        &Loss::without_communication},
+       {measure("speedup_without_idle", "without idle").with_decimals(3), &Loss::without_idle}}));
 }
 
 Table factors_table(const DecideView& view) {
@@ -343,12 +322,17 @@ std::vector<Table> knee_tables(const DecideView& view) {
 }
 
 std::vector<Table> cause_tables(const DecideView& view) {
+  const Diagnosis& diagnosis = view.decision.diagnosis;
   std::vector<Table> tables{
-      losses_table(view), factor_gap_table(view), bounds_table(view.decision)};
+      losses_table(view),
+      gaps_by_cause("factor_gap",
+                    "The gap from ideal at each count, by the POP factors of the recordings",
+                    diagnosis.factor_gaps),
+      bounds_table(view.decision)};
   if (!view.options.details) return tables;
   tables.push_back(factors_table(view));
-  tables.push_back(gaps_by_cause(
-      "gap", "The gap from ideal at each count, by cause", view.decision.diagnosis.gaps));
+  tables.push_back(
+      gaps_by_cause("gap", "The gap from ideal at each count, by cause", diagnosis.gaps));
   tables.push_back(fits_table(view));
   tables.push_back(make_table(
       "growth",

@@ -203,28 +203,6 @@ Table regimes_table(const DecideView& view) {
                     std::move(notes));
 }
 
-Table bill_table(const DecideView& view) {
-  const auto& decision = view.decision;
-  if (!decision.request.metrics.prices) return {};
-  const auto line = [&](auto amount) {
-    return [&decision, amount](const DecisionRow& row) {
-      const Prices& common = *decision.request.metrics.prices;
-      const Prices own = common.with_rank_price(common.per_rank * row.price_factor);
-      return std::invoke(amount, bill_lines(own, row.count, row.wall().value));
-    };
-  };
-  const auto dollars = [](const char* id, const char* header) {
-    return measure(id, header, Unit::dollars).with_decimals(3);
-  };
-  const std::vector<ColumnOf<DecisionRow>> columns{
-      {count_parameter(), &DecisionRow::count},
-      {dollars("ranks_usd", "ranks"), line(&BillLines::ranks)},
-      {dollars("fixed_usd", "per hour"), line(&BillLines::fixed)},
-      {dollars("waiting_usd", "waiting, no bill"), line(&BillLines::waiting)},
-      {dollars("total_usd", "cost"), line(&BillLines::total)}};
-  return limit_rows(make_table("bill", "What the cost consists of", decision.shown, columns));
-}
-
 /// What the value of time is of the chosen count's cost; empty without one.
 std::string waiting_line(const DecideView& view) {
   const auto& decision = view.decision;
@@ -530,10 +508,7 @@ std::string regime_terms(const Regime& regime, const std::string& currency) {
 }
 
 std::vector<Table> money_tables(const DecideView& view) {
-  return {regimes_table(view),
-          spot_table(view),
-          failures_table(view),
-          view.options.details ? bill_table(view) : Table{}};
+  return {regimes_table(view), spot_table(view), failures_table(view)};
 }
 
 std::vector<std::string> deadline_lines(const DecideView& view) {

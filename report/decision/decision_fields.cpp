@@ -17,7 +17,7 @@ constexpr JsonHead head{
     "Which count to buy, and why. Units stand in the keys: _s seconds, _usd US dollars, _j joules, "
     "_w watts; shares and efficiencies are fractions of 1. An estimate is {value, low, high, "
     "samples}, with its 95 % interval. What does not exist or could not be had is null.",
-    3,
+    4,
     "scaleworth decision"};
 
 constexpr FieldOptions one_cause =
@@ -354,43 +354,6 @@ void put_loss(Fields& json, const RowLoss& one) {
   json("speedup_without_idle", one.without_idle);
 }
 
-enum class FittedLawKind { contention, plain_amdahl };
-
-std::vector<FittedLawKind> fitted_laws(const Decision& decision) {
-  std::vector<FittedLawKind> laws;
-  if (decision.fit && decision.law) laws.push_back(FittedLawKind::contention);
-  if (decision.amdahl) laws.push_back(FittedLawKind::plain_amdahl);
-  return laws;
-}
-
-void put_law(Fields& json, const Decision& decision, FittedLawKind kind) {
-  const bool contention = kind == FittedLawKind::contention;
-  const ContentionFit fit = decision.fit.value_or(ContentionFit{});
-  const ScalingLaw of_fit = decision.law.value_or(ScalingLaw{});
-  const PlainAmdahl amdahl = decision.amdahl.value_or(PlainAmdahl{});
-  json("name", contention ? of_fit.name : "Amdahl, plain least squares");
-  json.members_if(contention,
-                  [&](Fields& law) { law("single_s", fit.single, "Time at one rank.", or_null); });
-  json("serial", contention ? fit.serial : amdahl.serial, or_null);
-  json.members_if(contention, [&](Fields& law) {
-    law("coherency", fit.coherency, or_null);
-    law("serial_interval", of_fit.serial);
-    law("coherency_interval", of_fit.coherency);
-    law("correlation", of_fit.correlation, "Of serial and coherency.");
-    law("residual", fit.residual, "Root mean square, relative.", or_null);
-    law("not_identifiable", of_fit.not_identifiable, "Why the intervals are absent.", or_null);
-    law("next_count", of_fit.next_count, "The count to measure next.");
-    law("fastest",
-        decision.fit ? fastest_by(fit, decision.request.law_counts) : std::nullopt,
-        "By serial and coherency; null where it lies beyond the counts looked at.");
-    law("cost_optimal", of_fit.inside(of_fit.cost_optimal));
-    law("expected_regret", of_fit.expected_regret, "Of cost_optimal, USD, over the draws.");
-  });
-  json.members_if(!contention, [&](Fields& law) {
-    law("ceiling", amdahl.ceiling, "Largest speed-up; null: none.");
-  });
-}
-
 void put_law_evidence(Fields& json, const LawEvidence& evidence) {
   json.array("rows", evidence.rows, [](Fields& row, const LawRow& one) {
     FIELDS(row, one.count, one.measured, or_null(one.fitted));
@@ -407,23 +370,6 @@ void put_law_evidence(Fields& json, const LawEvidence& evidence) {
 }
 
 void put_further_laws(Fields& json, const FurtherLaws& laws) {
-  json.object("gustafson", laws.gustafson, [](Fields& law, const GustafsonFit& fit) {
-    law("serial", fit.serial, "Of the parallel run.");
-    law("single_s", fit.single, or_null);
-    law("residual", fit.residual, or_null);
-    law("amdahl_serial", fit.amdahl_serial, "Of the problem at one rank.", or_null);
-    law("amdahl_serial_at", fit.largest_count, "The count whose problem it is.");
-  });
-  json.object("micro_batches", laws.micro_batches, [](Fields& law, const MicroBatchFit& fit) {
-    law("per_micro_batch_s", fit.per_micro_batch);
-    law("fixed_s", fit.fixed);
-    law("lost_micro_batches", fit.lost_micro_batches, "fixed_s over per_micro_batch_s.");
-    law("residual", fit.residual, or_null);
-  });
-  json.object("informed", laws.informed, [](Fields& law, const ContentionFit& fit) {
-    law("single_s", fit.single, or_null);
-    FIELDS(law, or_null(fit.serial), or_null(fit.residual));
-  });
   json.array("ring", laws.ring, [](Fields& row, const RingRow& one) {
     FIELDS(row, one.count, one.communication.latency, one.communication.bandwidth);
     row("share_of_time", one.share, or_null);
@@ -554,16 +500,24 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json.array("losses", decision.losses, put_loss);
   json.array(
       "laws",
-      fitted_laws(decision),
-      [&](Fields& law, FittedLawKind kind) { put_law(law, decision, kind); },
-      "Fitted laws with their parameters.");
+      law_parameters(decision),
+      [](Fields& of, const LawParameter& one) {
+        of("law", one.law);
+        of("parameter", one.key);
+        of("value", one.value);
+      },
+      "Parameters of the fitted laws, those that there are.");
+  json("not_identifiable",
+       decision.law ? decision.law->not_identifiable : "",
+       "Why contention and coherency have no intervals.",
+       or_null);
   json.sentence(
       "The contention-coherency law row by row, its counts of least time and cost, the count to "
       "measure next.");
   json.object("law_evidence", decision.evidence, put_law_evidence);
   json.sentence(
-      "Gustafson, micro-batches, measured communication, work and depth; null or empty where the "
-      "table has no such input.");
+      "What the measured latency and bandwidth ask for, and what work and depth allow; empty where "
+      "neither is given.");
   json.object("further_laws", decision.further, put_further_laws);
   json.sentence(
       "What the laws that hold say of 2, 4 and 8 times the largest count and of counts asked for. "
@@ -580,8 +534,12 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
 }
 }  // namespace
 
+void put_decision(Fields& json, const DecideView& view) {
+  put_decision(json, view, judge_decision(view));
+}
+
 std::string decision_json(const DecideView& view) {
-  return json_of(head, [&](Fields& json) { put_decision(json, view, judge_decision(view)); });
+  return json_of(head, [&](Fields& json) { put_decision(json, view); });
 }
 
 std::string decision_schema() {

@@ -3,70 +3,15 @@
 
 namespace scaleworth::report {
 namespace {
-struct LawParameter {
-  std::string law;
-  std::string name;
-  Cell value;
-};
-using Parameters = std::vector<LawParameter>;
-
-/// What a fit does not have is left out; a cell that is empty says so.
-void add(Parameters& all,
-         const std::string& law,
-         std::vector<std::pair<std::string, std::optional<Cell>>> parameters) {
-  for (auto& [name, value] : parameters) {
-    if (value) all.push_back({law, std::move(name), std::move(*value)});
-  }
-}
-
+/// Absent for an absent value.
 template <class T>
-std::optional<Cell> if_known(const std::optional<T>& value) {
-  return value ? std::optional(as_cell(*value)) : std::nullopt;
-}
-
-void add_contention(Parameters& all, const Decision& decision) {
-  const auto& law = decision.law;
-  const auto& fit = decision.fit;
-  if (!law || !fit) return;
-  const auto& range = law->cost_optimal_range;
-  add(all,
-      "contention-coherency",
-      {{"T1 (s)", law->single ? as_cell(law->single) : as_cell(fit->single)},
-       {"s", law->serial ? as_cell(law->serial) : as_cell(fit->serial)},
-       {"c", law->coherency ? as_cell(law->coherency) : as_cell(fit->coherency)},
-       {"residual", as_cell(fit->residual)},
-       {"correlation of s and c", if_known(law->correlation)},
-       {"fastest count", if_known(fastest_by(*fit, decision.request.law_counts))},
-       {"cost-optimal count", if_known(law->inside(law->cost_optimal))},
-       {"cost-optimal, least", range ? std::optional(as_cell(range->low)) : std::nullopt},
-       {"cost-optimal, most", range ? std::optional(as_cell(range->high)) : std::nullopt},
-       {fmt::format("expected regret there ({})", decision.request.rubric.currency),
-        if_known(law->expected_regret)}});
-}
-
-void add_further(Parameters& all, const FurtherLaws& laws) {
-  if (const auto& fit = laws.gustafson) {
-    add(all,
-        "Gustafson",
-        {{"s of the parallel run", as_cell(fit->serial)},
-         {fmt::format("s of {:g}'s problem at one rank", fit->largest_count),
-          as_cell(fit->amdahl_serial)},
-         {"residual", as_cell(fit->residual)}});
-  }
-  if (const auto& fit = laws.micro_batches) {
-    add(all,
-        "micro-batches, a m + b",
-        {{"a (s)", as_cell(fit->per_micro_batch)},
-         {"b (s)", as_cell(fit->fixed)},
-         {"b / a (micro-batches)", as_cell(fit->lost_micro_batches)},
-         {"residual", as_cell(fit->residual)}});
-  }
-  if (const auto& fit = laws.informed) {
-    add(all,
-        "Amdahl and measured communication",
-        {{"T1 (s)", as_cell(fit->single)},
-         {"s", as_cell(fit->serial)},
-         {"residual", as_cell(fit->residual)}});
+std::optional<Number> known(const T& value) {
+  if constexpr (requires { value.has_value(); }) {
+    return value ? known(*value) : std::nullopt;
+  } else if constexpr (std::is_integral_v<T>) {
+    return number(static_cast<double>(value));
+  } else {
+    return number(value);
   }
 }
 
@@ -97,31 +42,7 @@ std::vector<std::string> law_notes(const DecideView& view) {
       notes.push_back(next_note(*decision.evidence.next, view.options.currency));
     }
   }
-  notes.push_back(
-      "The plain fit weighs every row alike and pins the baseline; it is the one that textbooks "
-      "print.");
   return notes;
-}
-
-Table laws_table(const DecideView& view) {
-  const Decision& decision = view.decision;
-  Parameters all;
-  add_contention(all, decision);
-  add_further(all, decision.further);
-  if (const auto& amdahl = decision.amdahl) {
-    add(all,
-        "Amdahl, plain least squares",
-        {{"s", as_cell(amdahl->serial)},
-         {"ceiling", as_cell(amdahl->ceiling)},
-         {"speed-up at the largest count", as_cell(amdahl->predicted_at_largest)}});
-  }
-  return make_table("law",
-                    "Laws fitted to the rows",
-                    all,
-                    {{parameter("law", "law"), &LawParameter::law},
-                     {parameter("parameter", "parameter"), &LawParameter::name},
-                     {measure("value", "value").with_digits(4), &LawParameter::value}},
-                    law_notes(view));
 }
 
 Table laws_compared_table(const Decision& decision) {
@@ -174,9 +95,71 @@ Table forecast_table(const Decision& decision) {
 
 }  // namespace
 
+std::vector<LawParameter> law_parameters(const Decision& decision) {
+  std::vector<LawParameter> all;
+  const auto add = [&](const char* law, const char* key, const std::string& name, auto value) {
+    if (const std::optional<Number> one = known(value)) all.push_back({law, key, name, *one});
+  };
+  const auto& law = decision.law;
+  if (const auto& fit = decision.fit; law && fit) {
+    const char* of = "contention-coherency";
+    const auto& range = law->cost_optimal_range;
+    add(of, "single_s", "T1 (s)", known(law->single).value_or(number(fit->single)));
+    add(of, "serial", "s", law->serial.value_or(number(fit->serial)));
+    add(of, "coherency", "c", law->coherency.value_or(number(fit->coherency)));
+    add(of, "residual", "residual", fit->residual);
+    add(of, "correlation", "correlation of s and c", law->correlation);
+    add(of, "next_count", "count to measure next", law->next_count);
+    add(of, "fastest", "fastest count", fastest_by(*fit, decision.request.law_counts));
+    add(of, "cost_optimal", "cost-optimal count", law->inside(law->cost_optimal));
+    add(of, "cost_optimal_least", "cost-optimal, least", range ? known(range->low) : std::nullopt);
+    add(of, "cost_optimal_most", "cost-optimal, most", range ? known(range->high) : std::nullopt);
+    add(of,
+        "expected_regret_usd",
+        fmt::format("expected regret there ({})", decision.request.rubric.currency),
+        law->expected_regret);
+  }
+  if (const auto& fit = decision.further.gustafson) {
+    add("Gustafson", "serial", "s of the parallel run", fit->serial);
+    add("Gustafson",
+        "amdahl_serial",
+        fmt::format("s of {:g}'s problem at one rank", fit->largest_count),
+        fit->amdahl_serial);
+    add("Gustafson", "single_s", "T1 (s)", fit->single);
+    add("Gustafson", "residual", "residual", fit->residual);
+  }
+  if (const auto& fit = decision.further.micro_batches) {
+    const char* of = "micro-batches, a m + b";
+    add(of, "per_micro_batch_s", "a (s)", fit->per_micro_batch);
+    add(of, "fixed_s", "b (s)", fit->fixed);
+    add(of, "lost_micro_batches", "b / a (micro-batches)", fit->lost_micro_batches);
+    add(of, "residual", "residual", fit->residual);
+  }
+  if (const auto& fit = decision.further.informed) {
+    const char* of = "Amdahl and measured communication";
+    add(of, "single_s", "T1 (s)", fit->single);
+    add(of, "serial", "s", fit->serial);
+    add(of, "residual", "residual", fit->residual);
+  }
+  if (const auto& amdahl = decision.amdahl) {
+    const char* of = "Amdahl, plain least squares";
+    add(of, "serial", "s", amdahl->serial);
+    add(of, "ceiling", "ceiling", amdahl->ceiling);
+    add(of, "speedup_at_largest", "speed-up at the largest count", amdahl->predicted_at_largest);
+  }
+  return all;
+}
+
 std::vector<Table> law_tables(const DecideView& view) {
   const Decision& decision = view.decision;
-  return {laws_table(view),
+  Table parameters = make_table("law",
+                                "Laws fitted to the rows",
+                                law_parameters(decision),
+                                {{parameter("law", "law"), &LawParameter::law},
+                                 {parameter("parameter", "parameter"), &LawParameter::name},
+                                 {measure("value", "value").with_digits(4), &LawParameter::value}});
+  std::ranges::move(law_notes(view), std::back_inserter(parameters.notes));
+  return {parameters,
           first_rows(make_table(
               "law_row",
               "The contention-coherency law row by row",
@@ -188,17 +171,15 @@ std::vector<Table> law_tables(const DecideView& view) {
                {measure("left_out_error", "off by when left out", Unit::percent).with_decimals(2),
                 &LawRow::left_out}})),
           forecast_table(decision),
-          first_rows(make_table(
-              "ring",
-              "What the measured latency and bandwidth ask for",
-              decision.further.ring,
-              {{count_parameter(), &RingRow::count},
-               {measure("latency_s", "latency", Unit::seconds),
-                [](const RingRow& row) { return row.communication.latency; }},
-               {measure("bandwidth_s", "bandwidth", Unit::seconds),
-                [](const RingRow& row) { return row.communication.bandwidth; }},
-               {share("share_of_time", "of the time"), &RingRow::share}},
-              {"A ring all-reduce, nothing of it hidden: 2 (K-1) latencies, 2 (K-1)/K messages."})),
+          first_rows(make_table("ring",
+                                "What the measured latency and bandwidth ask for",
+                                decision.further.ring,
+                                {{count_parameter(), &RingRow::count},
+                                 {measure("latency_s", "latency", Unit::seconds),
+                                  [](const RingRow& row) { return row.communication.latency; }},
+                                 {measure("bandwidth_s", "bandwidth", Unit::seconds),
+                                  [](const RingRow& row) { return row.communication.bandwidth; }},
+                                 {share("share_of_time", "of the time"), &RingRow::share}})),
           laws_compared_table(decision)};
 }
 
@@ -214,9 +195,7 @@ Table bounds_table(const Decision& decision) {
         [](const BoundRow& row) { return row.bounds.low; }},
        {measure("most_s", "at most", Unit::seconds),
         [](const BoundRow& row) { return row.bounds.high; }},
-       {share("above", "above that"), &BoundRow::above}},
-      {"Any greedy schedule takes max(W/p, D) to W/p + D; what is above that is overhead, which no "
-       "dependency of the work explains. No count gives a larger speed-up than W/D."}));
+       {share("above", "above that"), &BoundRow::above}}));
 }
 
 std::string bounds_line(const Decision& decision) {

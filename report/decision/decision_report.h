@@ -5,6 +5,7 @@
 #include "report/charts/charts.h"
 #include "report/document.h"
 #include "report/names.h"
+#include "src/core/files/fields.h"
 #include "src/model/decision/decision.h"
 #include "src/model/decision/regimes.h"
 
@@ -38,6 +39,8 @@ std::string straggler_line(const DecideView& view);
 /// `brief`: the counts, the rule and the cause, without what would change them.
 Verdict judge_decision(const DecideView& view, bool brief = false);
 std::string decision_json(const DecideView& view);
+/// The members of that JSON, for the report of a run.
+void put_decision(Fields& json, const DecideView& view);
 /// docs/decision.schema.json.
 std::string decision_schema();
 std::vector<Chart> decision_charts(const DecideView& view);
@@ -55,7 +58,16 @@ std::vector<Table> law_tables(const DecideView& view);
 /// Of work and depth, which are known where the decision has their bounds.
 Table bounds_table(const Decision& decision);
 std::string bounds_line(const Decision& decision);
-Table exclusions_table(const DecideView& view);
+
+/// What a fit has; what it could not have is left out.
+struct LawParameter {
+  std::string law;
+  std::string key;
+  std::string name;  // for people
+  Number value;
+};
+/// Of contention and coherency, Gustafson, micro-batches, known communication and plain Amdahl.
+std::vector<LawParameter> law_parameters(const Decision& decision);
 
 // Lines of the verdict, some of them empty.
 /// How probably one more run meets the deadline, and which unmeasured count would by the law.

@@ -20,15 +20,6 @@ std::size_t thin_out(Table& table) {
   return left_out;
 }
 
-ColumnOf<DecisionRow> share_of_time(const std::string& id,
-                                    const std::string& header,
-                                    PartGroup part) {
-  return {share(id, header).if_present(), [i = index_of(part)](const DecisionRow& row) {
-            const auto& time = row.parts_s[i];
-            return time ? as_cell(*time / row.time.value.value()) : Cell{};
-          }};
-}
-
 /// "passes", "unproven", or the gate that the count fails, in a word.
 std::string gate_of(const RubricResult& rubric, int count) {
   const auto holds = [=](const std::vector<int>& in) { return std::ranges::count(in, count) > 0; };
@@ -85,7 +76,11 @@ Table rows_table(const DecideView& view) {
   for (const GroupInfo& group : part_groups) {
     if (group.id == PartGroup::compute) continue;
     const std::string name = group.name;
-    columns.push_back(share_of_time("share_" + name, name, group.id));
+    columns.push_back({share("share_" + name, name).if_present(),
+                       [i = index_of(group.id)](const DecisionRow& row) {
+                         const auto& time = row.parts_s[i];
+                         return time ? as_cell(*time / row.time.value.value()) : Cell{};
+                       }});
   }
   columns.push_back(mfu_column(decision));
   columns.push_back({measure("gustafson_serial", "Gustafson serial").with_decimals(4).if_present(),
@@ -128,8 +123,7 @@ Table marginal_table(const DecideView& view) {
        {gain, &Step::speedup_per_dollar},
        {measure("usd_per_hour_saved", view.options.currency + " per hour saved").with_decimals(2),
         &Step::dollars_per_hour_saved},
-       {measure("kind", "so it is"), [](const Step& step) { return step_kind_name(step.kind); }}},
-      {"A free step saves time and money and comes before any other; no ratio ranks it."}));
+       {measure("kind", "so it is"), [](const Step& step) { return step_kind_name(step.kind); }}}));
 }
 
 /// Of each count; without rows where there is nothing but the count.
@@ -179,7 +173,6 @@ Table parts_table(const DecideView& view) {
     columns.push_back(
         {measure("part_" + name + "_s", name, Unit::seconds).if_present(),
          [i = index_of(group.id)](const DecisionRow& row) { return row.parts_s[i]; }});
-    columns.push_back(share_of_time("part_" + name, "of the time", group.id));
   }
   return by_count("parts", "Where the time of each count goes", view, columns);
 }
@@ -250,13 +243,5 @@ std::vector<Table> counts_tables(const DecideView& view) {
           facts ? facts_table(view) : Table{},
           all ? parts_table(view) : Table{},
           marginal_table(view)};
-}
-
-Table exclusions_table(const DecideView& view) {
-  return limit_rows(make_table("excluded",
-                               "Counts beyond a limit",
-                               nested(view.decision.rubric.exclusions, &Exclusion::counts),
-                               {{count_parameter(), [](const int& count) { return count; }},
-                                {measure("reason", "reason"), &Exclusion::reason}}));
 }
 }  // namespace scaleworth::report

@@ -45,39 +45,8 @@ std::vector<FormatGemm> measured_products(const Gpus& gpus) {
   }
   return rows;
 }
-Table format_table(const Gpus& gpus) {
-  const auto steady = [](auto... members) { return path(&GpuFormat::steady, members...); };
-  const auto best = [](auto... members) { return path(&GpuFormat::best_shape, members...); };
-  const auto headroom = [](const GpuFormat& format) {
-    return format.tuning_headroom
-               ? Cell{transform(*format.tuning_headroom, [](double ratio) { return ratio - 1.0; })}
-               : Cell{};
-  };
-  const auto rows = nested(gpus, &GpuResult::formats);
-  Table table = make_table(
-      "gpu_formats",
-      "Library matrix products by number format",
-      rows,
-      {{gpu_column(), gpu_ordinal},
-       {parameter("precision", "format"), &GpuFormat::format},
-       {measure("steady", "steady", Unit::flop_per_second), steady(&GpuGemm::rate)},
-       {measure("steady_shape", "shape").as_detail(), steady(&GpuGemm::shape, shape_text)},
-       {measure("burst", "burst", Unit::flop_per_second), path(&GpuFormat::burst, &GpuGemm::rate)},
-       {measure("best_shape_rate", "best shape's", Unit::flop_per_second), best(&GpuGemm::rate)},
-       {measure("best_shape_burst", "in burst", Unit::flop_per_second),
-        path(&GpuFormat::best_burst, &GpuGemm::rate)},
-       {measure("best_shape", "best shape"), best(&GpuGemm::shape, shape_text)},
-       {measure("tuning_headroom", "tuning gain", Unit::percent), headroom}},
-      {"Steady: sustained, no gap between products, clock and power flat over 2 s and more. Burst: "
-       "after a pause, samples within 1 % of the highest clock. Best shape: of most FLOP per clock "
-       "among those tried, steady; a maximum, so a little optimistic. MAMF tables have normal "
-       "data, other layouts and maxima with gaps. Tuning gain: best algorithm over the library's "
-       "first proposal."});
-  table.tiles = {{first_in_bf16(rows), "steady", "Matrix products", "steady", "precision"}};
-  return table;
-}
-
-Table condition_table(const Gpus& gpus) {
+/// In the summary: the sustained products of the shown GPU.
+Table product_table(const Gpus& gpus) {
   const auto of = [](auto member) { return path(&GpuGemm::against, member); };
   const auto at = [](auto member) { return path(&GpuGemm::conditions, member); };
   const auto slowdown = [](const std::pair<std::string, double>& reason) {
@@ -85,35 +54,42 @@ Table condition_table(const Gpus& gpus) {
   };
   const std::vector<FormatGemm> rows = measured_products(gpus);
   Table table = make_table(
-      "gpu_conditions",
-      "Clock, power and share of the datasheet of these products",
+      "gpu_products",
+      "Library matrix products: rate, clock, power and share of the datasheet",
       rows,
       {{gpu_column(), gpu_ordinal},
-       {parameter("precision", "format"), &GpuFormat::format},
+       {parameter("precision", "format").in_summary("Products"), &GpuFormat::format},
        {parameter("pass", "pass"), &GpuGemm::pass},
-       {parameter("shape", "shape").as_detail(), path(&GpuGemm::shape, shape_text)},
+       {parameter("shape", "shape").in_summary("shape"), path(&GpuGemm::shape, shape_text)},
        {parameter("data", "data"), &GpuGemm::data},
-       {measure("rate", "rate", Unit::flop_per_second).as_detail(), &GpuGemm::rate},
-       {measure("of_datasheet", "of datasheet", Unit::percent), of(&AgainstPeak::fraction)},
-       {measure("of_peak_at_clock", "of peak at its clock", Unit::percent),
+       {measure("rate", "rate", Unit::flop_per_second).in_summary("steady"), &GpuGemm::rate},
+       {measure("of_datasheet", "of datasheet", Unit::percent).in_summary("of datasheet"),
+        of(&AgainstPeak::fraction)},
+       {measure("of_peak_at_clock", "of peak at its clock", Unit::percent)
+            .in_summary("at its clock"),
         of(&AgainstPeak::fraction_at_clock)},
-       {measure("flop_per_clock", "FLOP per clock and SM", Unit::plain), &GpuGemm::flop_per_clock},
-       {measure("clock", "clock", Unit::hertz).with_digits(4), at(&GpuConditions::clock_hz)},
+       {measure("flop_per_clock", "FLOP per clock and SM").as_detail(), &GpuGemm::flop_per_clock},
+       {measure("clock", "clock", Unit::hertz).with_digits(4).in_summary("clock"),
+        at(&GpuConditions::clock_hz)},
        {measure("clock_ratio", "clock over datasheet's").as_detail(),
         of(&AgainstPeak::clock_ratio)},
-       {measure("power", "power", Unit::watts), at(&GpuConditions::power_w)},
+       {measure("power", "power", Unit::watts).in_summary("power"), at(&GpuConditions::power_w)},
        {measure("temperature", "heat", Unit::celsius).as_detail(),
         at(&GpuConditions::temperature_c)},
-       {measure("flop_per_joule", "energy", Unit::flop_per_joule), &GpuGemm::flop_per_joule},
+       {measure("flop_per_joule", "energy", Unit::flop_per_joule).as_detail().in_summary("energy"),
+        &GpuGemm::flop_per_joule},
        {measure("slowdown_reasons", "held down by"),
         [&](const GpuGemm& gemm) { return listed(gemm.conditions.slowdown_reasons, slowdown); }},
        {measure("algorithm", "algorithm").as_detail(), &GpuGemm::algorithm},
-       {measure("library", "library").as_detail(), &GpuGemm::library}},
-      {"Clock: median of cycles counted on the GPU. Power: energy over time in windows of 2 s "
-       "and more, else the median reading, n/a below 1 s. Data: uniform in [-1, 1), normal of "
-       "variance 1, or "
-       "zero: what changes fewer bits draws less power."});
-  table.tiles = {{first_in_bf16(rows), "of_datasheet", "Of the datasheet", "", "precision"}};
+       {measure("library", "library").as_detail(), &GpuGemm::library}});
+  const std::size_t first = first_in_bf16(rows);
+  table.tiles = {{first, "rate", "Matrix products", "steady", "precision"},
+                 {first, "of_datasheet", "Of the datasheet", "", "precision"}};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& [gpu, format, gemm] = rows[i].levels;
+    const bool sustained = gemm->pass == Pass::steady && gemm->data == OperandData::uniform;
+    table.rows[i].in_summary = gpu == shown_gpu(gpus) && sustained;
+  }
   for (const GpuResult& gpu : gpus) {
     const std::string bases = basis_note(gpu);
     if (!bases.empty() && table.notes.size() == 1) table.notes.push_back("Peaks: " + bases + ".");
@@ -131,8 +107,7 @@ Table waterfall_table(const Gpus& gpus) {
                measure("rate_after", "leaves", Unit::flop_per_second).with_digits(4),
                measure("evidence", "because")},
               {},
-              {"The changes add up from the datasheet's peak to the measured rate. What no figure "
-               "of this run explains is called unexplained."}};
+              {reading_note("gpu_waterfall")}};
   for (const auto& row : nested(gpus, &GpuResult::formats)) {
     const auto [gpu, format] = row.levels;
     if (!format->waterfall) continue;
@@ -153,97 +128,6 @@ Table waterfall_table(const Gpus& gpus) {
   return table;
 }
 
-Table placement_table(const Gpus& gpus) {
-  const auto products = [](const GpuResult& gpu) -> const std::vector<PlacedGemm>& {
-    return gpu.roofline.gemms;
-  };
-  const auto name = [](const PlacedGemm& gemm) {
-    return gemm.name.empty() ? family_of(gemm) : gemm.name;
-  };
-  return make_table(
-      "gpu_placements",
-      "Products under the measured roof",
-      nested(gpus, products),
-      {{gpu_column(), gpu_ordinal},
-       {parameter("layer", "product"), name},
-       {parameter("precision", "format"), &PlacedGemm::format},
-       {parameter("shape", "shape"), path(&PlacedGemm::shape, shape_text)},
-       {measure("intensity", "intensity", Unit::flop_per_byte), &PlacedGemm::intensity},
-       {measure("rate", "rate", Unit::flop_per_second), &PlacedGemm::rate},
-       {measure("roof", "roof", Unit::flop_per_second).as_detail(), &PlacedGemm::roof},
-       {measure("fraction", "of roof", Unit::percent), &PlacedGemm::fraction},
-       {measure("of_datasheet", "of datasheet", Unit::percent), &PlacedGemm::of_datasheet},
-       {measure("bound", "bound"), path(&PlacedGemm::bound, bound_name)}},
-      {"Roof: the highest measured rate of the format, or the memory's rate over as many "
-       "bytes as the operands times the intensity. Bound: the side of the ridge."});
-}
-
-std::string peak_note(const GpuResult& gpu) {
-  std::string note;
-  if (!gpu.identity.datasheet) {
-    note = "No datasheet of this GPU is known: give its dense bf16 peak with --peak.";
-  }
-  for (const GpuFormat& format : gpu.formats) {
-    if (!format.steady || !format.steady->against) continue;
-    const auto& against = *format.steady->against;
-    note = fmt::format(
-        "Steady: sustained, products gap-free at a settled clock. Shares are of steady: of the {} "
-        "({}{}) and of what the clock allowed.",
-        gpu.identity.given_peak && format.format.precision == NumberFormat::bf16
-            ? "peak given"
-            : "dense datasheet peak",
-        word_of(format.format.precision) +
-            (" " + format_quantity(number(against.peak), Unit::flop_per_second, 4)),
-        against.clock_hz ? " at " + format_quantity(number(*against.clock_hz), Unit::hertz, 4)
-                         : "");
-    if (format.format.precision == NumberFormat::bf16) break;
-  }
-  return note;
-}
-Table format_summary(const GpuResult& gpu) {
-  const auto steady = [](auto... members) { return path(&GpuFormat::steady, members...); };
-  Table table = make_table(
-      "gpu_products",
-      "",
-      gpu.formats,
-      {{parameter("precision", fmt::format("GPU {}", gpu.identity.ordinal)), &GpuFormat::format},
-       {measure("steady", "steady", Unit::flop_per_second), steady(&GpuGemm::rate)},
-       {measure("best", "best shape", Unit::flop_per_second),
-        path(&GpuFormat::best_shape, &GpuGemm::rate)},
-       {measure("of_datasheet", "of datasheet", Unit::percent),
-        steady(&GpuGemm::against, &AgainstPeak::fraction)},
-       {measure("at_clock", "at its clock", Unit::percent),
-        steady(&GpuGemm::against, &AgainstPeak::fraction_at_clock)},
-       {measure("clock", "clock", Unit::hertz).with_digits(4),
-        steady(&GpuGemm::conditions, &GpuConditions::clock_hz)},
-       {measure("power", "power", Unit::watts),
-        steady(&GpuGemm::conditions, &GpuConditions::power_w)},
-       {measure("energy", "energy", Unit::flop_per_joule), steady(&GpuGemm::flop_per_joule)}});
-  const std::string note = peak_note(gpu);
-  if (!note.empty() && !table.rows.empty()) table.notes.push_back(note);
-  return table;
-}
-
-Table own_products_summary(const GpuResult& gpu) {
-  const auto shape = [](const PlacedGemm& gemm) {
-    return fmt::format("{}x{}x{}", gemm.shape.m, gemm.shape.n, gemm.shape.k);
-  };
-  std::vector<PlacedGemm> own = gpu.roofline.gemms;
-  std::erase_if(own, [](const PlacedGemm& gemm) { return gemm.name.empty(); });
-  return make_table(
-      "gpu_own_products",
-      "",
-      own,
-      {{parameter("layer", fmt::format("GPU {} own", gpu.identity.ordinal)), &PlacedGemm::name},
-       {parameter("precision", "format"), &PlacedGemm::format},
-       {parameter("shape", "shape"), shape},
-       {measure("intensity", "intensity", Unit::flop_per_byte), &PlacedGemm::intensity},
-       {measure("rate", "rate", Unit::flop_per_second), &PlacedGemm::rate},
-       {measure("fraction", "of its roof", Unit::percent), &PlacedGemm::fraction},
-       {measure("of_datasheet", "of datasheet", Unit::percent), &PlacedGemm::of_datasheet},
-       {measure("bound", "bound"), path(&PlacedGemm::bound, bound_name)}});
-}
-
 void put_product(Fields& json, const GpuGemm& one) {
   json.members("pass", one.pass, "data", one.data);
   json.object("shape", one.shape, put_shape);
@@ -258,26 +142,16 @@ void put_product(Fields& json, const GpuGemm& one) {
 
 std::vector<Table> gpu_product_tables(const Gpus& gpus) {
   return {
-      format_table(gpus),
-      condition_table(gpus),
+      product_table(gpus),
       waterfall_table(gpus),
-      placement_table(gpus),
       gpu_table("gpu_ridge_batches",
                 "Tokens at the ridge: with fewer, memory is the bound",
                 nested(gpus, &GpuResult::ridge_batches),
-                ridge_fields(),
-                {"Ridge: highest measured rate of the format over the memory's read rate. n/a: "
-                 "the products stay below it at any number of tokens."}),
+                ridge_fields()),
       gpu_table("gpu_contention",
                 "A product while a resident kernel holds multiprocessors, as a collective would",
                 nested(gpus, &GpuResult::contention),
-                contention_fields(),
-                {"Of the rate with all: per counted clock. A collective also moves data; this "
-                 "kernel only holds."})};
-}
-
-std::vector<Table> summary_products(const GpuResult& gpu) {
-  return {format_summary(gpu), own_products_summary(gpu)};
+                contention_fields())};
 }
 
 std::vector<FieldOf<RidgeBatch>> ridge_fields() {
@@ -308,8 +182,6 @@ void put_format(Fields& json, const GpuFormat& one) {
   json.object("best_shape", one.best_shape, put_product);
   json.object("best_burst", one.best_burst, put_product);
   json.array("by_data", one.by_data, put_product);
-  json("tuning_headroom", one.tuning_headroom);
-  json.object("tuned_shape", one.tuned_shape, put_shape);
   json.object("waterfall", one.waterfall, [](Fields& of, const LossWaterfall& waterfall) {
     of.members("spec_flop_per_s", waterfall.spec, "basis", waterfall.basis);
     of.array("steps", waterfall.steps, [](Fields& each, const WaterfallStep& step) {

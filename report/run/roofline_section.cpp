@@ -9,81 +9,79 @@ namespace {
 using namespace model;
 
 using LadderPoint = MeasuredAt<FlopPerByte, FlopPerSecond>;
+using Owners = std::vector<RooflineOwner>;
 
-// The fields of each result, for its table and its JSON.
-
-std::vector<FieldOf<ComputeCeiling>> ceiling_fields() {
-  return {
-      {parameter("isa", "instructions"), &ComputeCeiling::isa},
-      {parameter("precision", "precision"), &ComputeCeiling::precision},
-      {parameter("workers", "workers", Unit::count), &ComputeCeiling::workers},
-      {measure("wall_rate", "rate", Unit::flop_per_second), &ComputeCeiling::wall_rate},
-      {measure("cpu_rate", "rate per CPU time", Unit::flop_per_second), &ComputeCeiling::cpu_rate},
-      {measure("cpu_share", "CPU share", Unit::percent), &ComputeCeiling::cpu_share},
-      {measure("contended", "contended"), &ComputeCeiling::contended}};
+template <class... T>
+std::vector<ColumnOf<Nested<RooflineOwner, T...>>> owner_columns() {
+  return {{gpu_column().if_present(), &RooflineOwner::gpu}};
 }
 
-std::vector<FieldOf<ComputeCeiling>> gpu_ceiling_fields() {
+/// A GPU has no workers.
+Column workers_column() {
+  return parameter("workers", "workers", Unit::count).in_summary("workers").unless_one();
+}
+
+// The fields of each result, for its table and its JSON; what only one kind of owner has is left
+// out of the other's table.
+
+std::vector<FieldOf<ComputeCeiling>> ceiling_fields() {
   using OfTable = ColumnOf<ComputeCeiling>;
-  return {{parameter("isa", "unit"), &ComputeCeiling::isa, "unit"},
-          {parameter("precision", "format"), &ComputeCeiling::precision},
-          {measure("rate", "rate", Unit::flop_per_second), &ComputeCeiling::wall_rate},
-          OfTable(measure("of_datasheet", "of datasheet", Unit::percent),
-                  path(&ComputeCeiling::against, &AgainstPeak::fraction)),
-          OfTable(measure("of_peak_at_clock", "of peak at its clock", Unit::percent),
-                  path(&ComputeCeiling::against, &AgainstPeak::fraction_at_clock)),
-          OfTable(measure("clock", "clock", Unit::hertz).with_digits(4),
-                  path(&ComputeCeiling::conditions, &GpuConditions::clock_hz))};
+  const auto contended = [](const ComputeCeiling& one) {
+    return one.cpu_share ? std::optional(one.contended) : std::nullopt;
+  };
+  return {
+      {parameter("isa", "instructions").in_summary("Compute"), &ComputeCeiling::isa},
+      {parameter("precision", "precision").in_summary("precision"), &ComputeCeiling::precision},
+      {workers_column(), &ComputeCeiling::workers},
+      {measure("wall_rate", "rate", Unit::flop_per_second), &ComputeCeiling::wall_rate},
+      {measure("cpu_rate", "rate per CPU time", Unit::flop_per_second).if_present(),
+       &ComputeCeiling::cpu_rate},
+      {measure("cpu_share", "CPU share", Unit::percent).if_present(), &ComputeCeiling::cpu_share},
+      {measure("contended", "contended").if_present(), contended},
+      OfTable(measure("ceiling", "ceiling", Unit::flop_per_second).only_in_summary(),
+              &ComputeCeiling::ceiling),
+      OfTable(measure("of_datasheet", "of datasheet", Unit::percent).if_present(),
+              path(&ComputeCeiling::against, &AgainstPeak::fraction)),
+      OfTable(measure("of_peak_at_clock", "of peak at its clock", Unit::percent).if_present(),
+              path(&ComputeCeiling::against, &AgainstPeak::fraction_at_clock)),
+      OfTable(measure("clock", "clock", Unit::hertz).with_digits(4).if_present(),
+              path(&ComputeCeiling::conditions, &GpuConditions::clock_hz))};
 }
 
 std::vector<FieldOf<MemoryLevel>> memory_fields() {
-  return {{parameter("level", "level"), &MemoryLevel::name, "label"},
-          {parameter("kernel", "kernel"), &MemoryLevel::stream},
-          {parameter("workers", "workers", Unit::count), &MemoryLevel::workers},
+  const auto scope = [](const MemoryLevel& one) {
+    return one.variant ? std::optional(one.scope) : std::nullopt;
+  };
+  return {{parameter("level", "level").in_summary("Memory by level"), &MemoryLevel::name, "label"},
+          {parameter("scope", "scope").as_detail().if_present(), scope},
+          {parameter("kernel", "kernel").in_summary("kernel"), &MemoryLevel::stream},
+          {workers_column(), &MemoryLevel::workers},
           {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
           {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
-          {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::value}};
-}
-
-std::vector<FieldOf<MemoryLevel>> gpu_memory_fields() {
-  return {{parameter("level", "level"), &MemoryLevel::name, "label"},
-          {parameter("scope", "scope").as_detail(), &MemoryLevel::scope},
-          {parameter("kernel", "kernel"), &MemoryLevel::stream},
-          {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
-          {parameter("largest_bytes", "to", Unit::bytes), &MemoryLevel::largest},
-          {measure("rate", "rate", Unit::bytes_per_second), &MemoryLevel::value},
-          {measure("of_datasheet", "of datasheet", Unit::percent), &MemoryLevel::of_datasheet},
-          {measure("variant", "fastest variant").as_detail(), &MemoryLevel::variant}};
+          {measure("rate", "rate", Unit::bytes_per_second).in_summary("rate"), &MemoryLevel::value},
+          {measure("of_datasheet", "of datasheet", Unit::percent)
+               .in_summary("of datasheet")
+               .if_present(),
+           &MemoryLevel::of_datasheet},
+          {measure("variant", "fastest variant").as_detail().if_present(), &MemoryLevel::variant}};
 }
 
 std::vector<FieldOf<LatencyLevel>> latency_fields() {
-  return {{parameter("level", "level"), &LatencyLevel::name, "label"},
-          {parameter("smallest_bytes", "from", Unit::bytes), &LatencyLevel::smallest},
-          {parameter("largest_bytes", "to", Unit::bytes), &LatencyLevel::largest},
-          {measure("latency", "latency", Unit::seconds), &LatencyLevel::value}};
-}
-
-std::vector<FieldOf<LatencyLevel>> gpu_latency_fields() {
-  std::vector<FieldOf<LatencyLevel>> fields = latency_fields();
-  fields.push_back({measure("cycles", "cycles"), &LatencyLevel::cycles});
-  return fields;
+  return {
+      {parameter("level", "level").in_summary("Latency by level"), &LatencyLevel::name, "label"},
+      {parameter("smallest_bytes", "from", Unit::bytes), &LatencyLevel::smallest},
+      {parameter("largest_bytes", "to", Unit::bytes), &LatencyLevel::largest},
+      {measure("latency", "latency", Unit::seconds).in_summary("latency"), &LatencyLevel::value},
+      {measure("cycles", "cycles").in_summary("cycles").if_present(), &LatencyLevel::cycles}};
 }
 
 std::vector<FieldOf<MemoryPoint>> memory_point_fields() {
-  const auto kernel = [](const MemoryPoint& point) { return point.stream.kernel; };
-  const auto nontemporal = [](const MemoryPoint& point) { return point.stream.nontemporal; };
-  return {{parameter("kernel", "kernel"), kernel},
-          {parameter("nontemporal", "nontemporal"), nontemporal},
-          {parameter("workers", "workers", Unit::count), &MemoryPoint::workers},
+  return {{parameter("kernel", "kernel"), &MemoryPoint::stream},
+          {workers_column(), &MemoryPoint::workers},
           {parameter("working_set_bytes", "working set", Unit::bytes), &MemoryPoint::working_set},
           {measure("rate", "rate", Unit::bytes_per_second), &MemoryPoint::rate},
           {measure("real_rate", "rate with write-allocate", Unit::bytes_per_second),
            &MemoryPoint::real_rate}};
-}
-
-std::vector<FieldOf<LatencyPoint>> latency_point_fields() {
-  return {{parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::at},
-          {measure("latency", "latency", Unit::seconds), &LatencyPoint::value}};
 }
 
 std::vector<FieldOf<LadderPoint>> ladder_fields() {
@@ -91,127 +89,150 @@ std::vector<FieldOf<LadderPoint>> ladder_fields() {
           {measure("rate", "rate", Unit::flop_per_second), &LadderPoint::value}};
 }
 
-/// What is fitted to a ladder, after the columns that name it.
-template <class Row>
-std::vector<ColumnOf<Row>> roof_columns(std::vector<ColumnOf<Row>> columns) {
-  columns.insert(
-      columns.end(),
-      {{measure("peak", "peak", Unit::flop_per_second), &SoftRoof::peak},
-       {measure("bandwidth", "bandwidth", Unit::bytes_per_second), &SoftRoof::bandwidth},
-       {measure("ridge", "ridge", Unit::flop_per_byte), &SoftRoof::ridge},
-       {measure("sharpness", "sharpness p"), &SoftRoof::sharpness},
-       {measure("median_residual", "residual", Unit::percent), &SoftRoof::median_residual}});
-  return columns;
+std::vector<FieldOf<SoftRoof>> roof_fields() {
+  return {{parameter("precision", "precision"), &SoftRoof::format},
+          {workers_column(), &SoftRoof::workers},
+          {measure("peak", "peak", Unit::flop_per_second), &SoftRoof::peak},
+          {measure("bandwidth", "bandwidth", Unit::bytes_per_second), &SoftRoof::bandwidth},
+          {measure("ridge", "ridge", Unit::flop_per_byte), &SoftRoof::ridge},
+          {measure("sharpness", "sharpness p"), &SoftRoof::sharpness},
+          {measure("median_residual", "residual", Unit::percent), &SoftRoof::median_residual}};
 }
 
-std::vector<Table> level_tables(const RooflineResult& roofline) {
+std::vector<FieldOf<PlacedGemm>> product_fields() {
+  using OfTable = ColumnOf<PlacedGemm>;
+  const auto name = [](const PlacedGemm& gemm) { return gemm.name.empty() ? Cell{} : gemm.name; };
+  const auto of = [](auto member) { return path(&PlacedGemm::shape, member); };
   return {
-      make_table("compute_ceilings",
-                 "Compute ceilings (our FMA kernels)",
-                 roofline.ceilings,
-                 columns_of<ComputeCeiling>(ceiling_fields()),
-                 {"Rate per CPU time is the ceiling where the host was contended (CPU share below "
-                  "98 %: other work took the core). CPU share is a median without interval."}),
-      make_table("memory_levels",
-                 "Memory levels (plateaus found in the sweep)",
-                 roofline.memory_levels,
-                 columns_of<MemoryLevel>(memory_fields()),
-                 {"From and to are working sets per worker; the rate counts explicit loads and "
-                  "stores of all workers."},
-                 below_largest(roofline.memory_levels, &MemoryLevel::workers)),
-      make_table("latency_levels",
-                 "Memory latency (one dependent load after another)",
-                 roofline.latency_levels,
-                 columns_of<LatencyLevel>(latency_fields()))};
+      {parameter("family", "family"), &PlacedGemm::family},
+      OfTable(parameter("name", "name").in_summary("Own products").if_present(), name),
+      {parameter("precision", "precision").in_summary("precision"), &PlacedGemm::format},
+      OfTable(parameter("m", "m", Unit::count).in_summary("m"), of(&GemmShape::m)),
+      OfTable(parameter("n", "n", Unit::count).in_summary("n"), of(&GemmShape::n)),
+      OfTable(parameter("k", "k", Unit::count).in_summary("k"), of(&GemmShape::k)),
+      OfTable(parameter("batch", "batch", Unit::count), of(&GemmShape::batch)),
+      {workers_column().as_detail(), &PlacedGemm::workers},
+      {parameter("library", "library").as_detail(), &PlacedGemm::library},
+      {measure("intensity", "intensity", Unit::flop_per_byte).in_summary("intensity"),
+       &PlacedGemm::intensity},
+      {measure("rate", "rate", Unit::flop_per_second).in_summary("rate"), &PlacedGemm::rate},
+      {measure("roof", "roof", Unit::flop_per_second), &PlacedGemm::roof},
+      {measure("fraction", "of roof", Unit::percent).in_summary("of its roof"),
+       &PlacedGemm::fraction},
+      {measure("of_datasheet", "of datasheet", Unit::percent)
+           .in_summary("of datasheet")
+           .if_present(),
+       &PlacedGemm::of_datasheet},
+      OfTable(measure("bound", "bound").in_summary("bound"), path(&PlacedGemm::bound, bound_name))};
 }
 
-Table soft_roofs(const RooflineResult& roofline) {
-  Table table = make_table(
-      "soft_roofs",
-      "Soft roof fitted to the intensity ladder",
-      roofline.soft_roofs,
-      roof_columns<SoftRoof>({{parameter("precision", "precision"), &SoftRoof::format},
-                              {parameter("workers", "workers", Unit::count), &SoftRoof::workers}}),
-      {"1/P(I)^p = 1/peak^p + 1/(bandwidth I)^p; a large p overlaps memory and compute perfectly, "
-       "1 not at all. Below the ridge, the peak over the best rate of memory where that was "
-       "measured, a kernel is bound by memory. The residual is a median over the ladder without "
-       "interval."});
-  for (const auto& roof : roofline.soft_roofs) {
-    if (!roof.sharpness_note.empty()) {
+/// Of the list of each owner; all owners are of one kind.
+template <class T>
+auto rows_of(const Owners& owners, std::vector<T> RooflineResult::*list) {
+  return nested(
+      owners, [list](const RooflineOwner& one) -> const std::vector<T>& { return one.of->*list; });
+}
+
+/// Of the rows with fewer workers than the most.
+template <class T>
+auto fewer_workers(const std::vector<Nested<RooflineOwner, T>>& rows) {
+  const auto workers = [](const Nested<RooflineOwner, T>& row) {
+    return std::get<1>(row.levels)->workers;
+  };
+  const int most = rows.empty() ? 0 : workers(*std::ranges::max_element(rows, {}, workers));
+  return [=](const Nested<RooflineOwner, T>& row) { return workers(row) < most; };
+}
+
+template <class T>
+Table owned_table(const std::string& id,
+                  const std::string& title,
+                  const std::vector<Nested<RooflineOwner, T>>& rows,
+                  const std::vector<FieldOf<T>>& fields,
+                  const std::type_identity_t<std::function<bool(const Nested<RooflineOwner, T>&)>>&
+                      is_detail = {}) {
+  return make_table(id, title, rows, columns_of(fields, owner_columns<T>()), {}, is_detail);
+}
+
+/// Which rows are in the summary: of shown owners those that `is` says.
+template <class T, class Is>
+void summarise_rows(Table& table, const std::vector<Nested<RooflineOwner, T>>& rows, Is is) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& [owner, one] = rows[i].levels;
+    table.rows[i].in_summary = owner->shown && is(*owner, *one);
+  }
+}
+
+/// Of one worker and of the most the fastest of each precision.
+Table ceilings(const Owners& owners) {
+  const auto rows = rows_of(owners, &RooflineResult::ceilings);
+  Table table = owned_table(
+      "compute_ceilings", "Compute ceilings (multiply-adds on registers)", rows, ceiling_fields());
+  summarise_rows(table, rows, [](const RooflineOwner& owner, const ComputeCeiling& one) {
+    const auto& all = owner.of->ceilings;
+    const bool ends = one.workers == 1 || one.workers == largest(all, &ComputeCeiling::workers);
+    return !owner.gpu && ends && fastest_ceiling(all, one.precision, one.workers) == &one;
+  });
+  return table;
+}
+
+/// Of the cores one kernel, of a GPU reads and all of memory.
+Table memory_levels(const Owners& owners) {
+  const auto rows = rows_of(owners, &RooflineResult::memory_levels);
+  Table table = owned_table("memory_levels",
+                            "Memory levels (plateaus found in the sweep)",
+                            rows,
+                            memory_fields(),
+                            fewer_workers(rows));
+  summarise_rows(table, rows, [](const RooflineOwner& owner, const MemoryLevel& one) {
+    if (owner.gpu)
+      return one.stream.kernel == MemoryKernel::read || one.name.known == MemoryLevelName::memory;
+    const auto& all = owner.of->memory_levels;
+    return one.workers == largest(all, &MemoryLevel::workers) && one.stream == all.front().stream;
+  });
+  const auto copied = [](const auto& row) {
+    const auto& [owner, one] = row.levels;
+    return owner->gpu && one->stream.kernel == MemoryKernel::copy;
+  };
+  if (const auto last = last_row(rows, copied))
+    table.tiles = {{*last, "rate", "Memory", "copy", "level"}};
+  return table;
+}
+
+Table latency_levels(const Owners& owners) {
+  const auto rows = rows_of(owners, &RooflineResult::latency_levels);
+  Table table = owned_table("latency_levels",
+                            "Memory latency (one dependent load after another)",
+                            rows,
+                            latency_fields());
+  summarise_rows(table, rows, [](const auto&, const auto&) { return true; });
+  return table;
+}
+
+Table soft_roofs(const Owners& owners) {
+  const auto rows = rows_of(owners, &RooflineResult::soft_roofs);
+  Table table =
+      owned_table("soft_roofs", "Soft roof fitted to the intensity ladder", rows, roof_fields());
+  for (const auto& row : rows) {
+    const SoftRoof& roof = *std::get<1>(row.levels);
+    if (!roof.sharpness_note.empty())
       table.notes.push_back(word_of(roof.format) + ": " + roof.sharpness_note);
-    }
   }
   return table;
 }
 
-Table gemms(const RooflineResult& roofline) {
-  // Products of one family together, small ones first; they are measured in random order.
-  std::vector<PlacedGemm> by_shape = roofline.gemms;
-  std::ranges::sort(by_shape, {}, [](const PlacedGemm& one) {
-    return std::tuple(family_of(one), word_of(one.format), one.workers, one.shape);
+/// Products of one family together, small ones first; they are measured in random order.
+Table products(const Owners& owners) {
+  auto rows = rows_of(owners, &RooflineResult::gemms);
+  std::ranges::sort(rows, {}, [](const auto& row) {
+    const auto& [owner, one] = row.levels;
+    return std::tuple(owner->gpu, family_of(*one), word_of(one->format), one->workers, one->shape);
   });
-  const auto of = [](auto member) { return path(&PlacedGemm::shape, member); };
-  return make_table(
-      "gemms",
-      "Library matrix products under the measured roof",
-      by_shape,
-      {{parameter("family", "family"), &PlacedGemm::family},
-       {parameter("name", "name").if_present(),
-        [](const PlacedGemm& gemm) { return gemm.name.empty() ? Cell{} : Cell{gemm.name}; }},
-       {parameter("precision", "precision"), &PlacedGemm::format},
-       {parameter("m", "m", Unit::count), of(&GemmShape::m)},
-       {parameter("n", "n", Unit::count), of(&GemmShape::n)},
-       {parameter("k", "k", Unit::count), of(&GemmShape::k)},
-       {parameter("batch", "batch", Unit::count), of(&GemmShape::batch)},
-       {parameter("workers", "workers", Unit::count).as_detail(), &PlacedGemm::workers},
-       {parameter("library", "library").as_detail(), &PlacedGemm::library},
-       {measure("intensity", "intensity", Unit::flop_per_byte), &PlacedGemm::intensity},
-       {measure("rate", "rate", Unit::flop_per_second), &PlacedGemm::rate},
-       {measure("roof", "roof", Unit::flop_per_second), &PlacedGemm::roof},
-       {measure("fraction", "of roof", Unit::percent), &PlacedGemm::fraction},
-       {measure("bound", "bound"), [](const PlacedGemm& gemm) { return bound_name(gemm.bound); }}},
-      {"Intensity counts each matrix moved once. Bound: the side of the ridge on which its "
-       "intensity lies, however far below the roof; ridge where the known bandwidths allow both. "
-       "Intensity is exact; roof and fraction take the ceilings' central values."},
-      below_largest(roofline.gemms, &PlacedGemm::workers));
-}
-
-std::vector<Table> sweep_tables(const RooflineResult& roofline) {
-  return {make_table("memory_points",
-                     "Memory sweep, every point",
-                     roofline.memory,
-                     columns_of<MemoryPoint>(memory_point_fields())),
-          make_table("latency_points",
-                     "Latency sweep, every point",
-                     roofline.latency,
-                     columns_of<LatencyPoint>(latency_point_fields())),
-          make_table("intensity_points",
-                     "Intensity ladder, every point",
-                     nested(roofline.soft_roofs, &SoftRoof::points),
-                     columns_of<Nested<SoftRoof, LadderPoint>>(
-                         ladder_fields(),
-                         {{parameter("precision", "precision"), &SoftRoof::format},
-                          {parameter("workers", "workers", Unit::count), &SoftRoof::workers}}))};
-}
-
-template <class T>
-auto of_roofline(std::vector<T> RooflineResult::*list) {
-  return [list](const GpuResult& gpu) -> const std::vector<T>& { return gpu.roofline.*list; };
-}
-
-Table gpu_memory_table(const Gpus& gpus) {
-  const auto rows = nested(gpus, of_roofline(&RooflineResult::memory_levels));
-  Table table = gpu_table("gpu_memory_levels",
-                          "Memory levels (plateaus found in the sweep)",
-                          rows,
-                          gpu_memory_fields(),
-                          {"From and to are working sets: for L1 and shared of one multiprocessor, "
-                           "else of all together. The rate counts explicit loads and stores."});
-  const auto copied = [](const auto& row) {
-    return std::get<1>(row.levels)->stream.kernel == MemoryKernel::copy;
-  };
-  if (const auto last = last_row(rows, copied))
-    table.tiles = {{*last, "rate", "Memory", "copy", "level"}};
+  Table table = owned_table("gemms",
+                            "Library matrix products under the measured roof",
+                            rows,
+                            product_fields(),
+                            fewer_workers(rows));
+  summarise_rows(table, rows, [](const auto&, const PlacedGemm& one) { return !one.name.empty(); });
   return table;
 }
 }  // namespace
@@ -220,72 +241,45 @@ std::string family_of(const PlacedGemm& gemm) {
   return gemm.family ? word_of(*gemm.family) : "";
 }
 
+std::vector<FieldOf<LatencyPoint>> latency_point_fields() {
+  return {{parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::at},
+          {measure("latency", "latency", Unit::seconds), &LatencyPoint::value}};
+}
+
+std::vector<Table> roofline_tables(const Owners& owners) {
+  const auto roofs = rows_of(owners, &RooflineResult::soft_roofs);
+  using Rung = Nested<RooflineOwner, SoftRoof, LadderPoint>;
+  std::vector<ColumnOf<Rung>> rungs = owner_columns<SoftRoof, LadderPoint>();
+  rungs.insert(rungs.end(),
+               {{parameter("precision", "precision"), &SoftRoof::format},
+                {workers_column(), &SoftRoof::workers}});
+  return {ceilings(owners),
+          memory_levels(owners),
+          latency_levels(owners),
+          soft_roofs(owners),
+          products(owners),
+          all_detail(owned_table("memory_points",
+                                 "Memory sweep, every point",
+                                 rows_of(owners, &RooflineResult::memory),
+                                 memory_point_fields())),
+          all_detail(owned_table("latency_points",
+                                 "Latency sweep, every point",
+                                 rows_of(owners, &RooflineResult::latency),
+                                 latency_point_fields())),
+          all_detail(make_table("intensity_points",
+                                "Intensity ladder, every point",
+                                nested(roofs, &SoftRoof::points),
+                                columns_of(ladder_fields(), rungs)))};
+}
+
 Section roofline_section(const RooflineResult& roofline) {
-  std::vector<Table> tables = level_tables(roofline);
-  tables.insert(tables.end(), {soft_roofs(roofline), gemms(roofline)});
-  for (const Table& table : sweep_tables(roofline)) tables.push_back(all_detail(table));
-  return section_of("roofline", "Roofline: what this machine can do", std::move(tables));
-}
-
-std::vector<Table> gpu_roofline_tables(const Gpus& gpus) {
-  return {gpu_table("gpu_ceilings",
-                    "Compute ceilings (multiply-adds on registers)",
-                    nested(gpus, of_roofline(&RooflineResult::ceilings)),
-                    gpu_ceiling_fields()),
-          gpu_memory_table(gpus),
-          gpu_table("gpu_latency_levels",
-                    "Memory latency (one dependent load after another)",
-                    nested(gpus, of_roofline(&RooflineResult::latency_levels)),
-                    gpu_latency_fields(),
-                    {"Cycles: of the clock counted beside the loads."}),
-          make_table("gpu_soft_roofs",
-                     "Soft roof of the CUDA cores, fitted to the intensity ladder",
-                     nested(gpus, of_roofline(&RooflineResult::soft_roofs)),
-                     roof_columns<Nested<GpuResult, SoftRoof>>(
-                         {{gpu_column(), gpu_ordinal},
-                          {parameter("precision", "format"), &SoftRoof::format}}),
-                     {"1/P(I)^p = 1/peak^p + 1/(bandwidth I)^p; a large p overlaps memory and "
-                      "compute perfectly, 1 not at all."})};
-}
-
-std::vector<Table> gpu_sweep_tables(const Gpus& gpus) {
-  const auto roofs = nested(gpus, of_roofline(&RooflineResult::soft_roofs));
-  return {make_table("gpu_memory_points",
-                     "Memory sweep of the device, every size",
-                     nested(gpus, of_roofline(&RooflineResult::memory)),
-                     {{gpu_column(), gpu_ordinal},
-                      {parameter("kernel", "kernel"), &MemoryPoint::stream},
-                      {parameter("working_set_bytes", "working set", Unit::bytes),
-                       &MemoryPoint::working_set},
-                      {measure("rate", "rate", Unit::bytes_per_second), &MemoryPoint::rate}}),
-          gpu_table("gpu_latency_points",
-                    "Latency sweep, every size",
-                    nested(gpus, of_roofline(&RooflineResult::latency)),
-                    latency_point_fields()),
-          gpu_table("gpu_translation_latency",
-                    "Latency with one load per 2 MiB: the reach of address translation",
-                    nested(gpus, &GpuResult::translation_latency),
-                    latency_point_fields()),
-          make_table("gpu_intensity_points",
-                     "Intensity ladder, every point",
-                     nested(roofs, &SoftRoof::points),
-                     columns_of<Nested<GpuResult, SoftRoof, LadderPoint>>(
-                         ladder_fields(),
-                         {{gpu_column(), gpu_ordinal},
-                          {parameter("precision", "format"), &SoftRoof::format}}))};
+  return section_of("roofline",
+                    "Roofline: what this machine can do",
+                    roofline_tables({{std::nullopt, &roofline, true}}));
 }
 
 void put_shape(Fields& json, const GemmShape& one) {
   json.members("m", one.m, "n", one.n, "k", one.k, "batch", one.batch);
-}
-
-void put_placed_gemm(Fields& json, const PlacedGemm& one) {
-  json.members("family", family_of(one), "precision", word_of(one.format), "library", one.library);
-  put_shape(json, one.shape);
-  json.members("workers", one.workers, "intensity_flop_per_byte", one.intensity);
-  json.members("rate_flop_per_s", one.rate, "roof_flop_per_s", one.roof);
-  json.members("bandwidth_bytes_per_s", one.bandwidth, "fraction", one.fraction);
-  json("bound", bound_name(one.bound));
 }
 
 void put_conditions(Fields& json, const GpuConditions& one) {
@@ -301,29 +295,27 @@ void put_against(Fields& json, const AgainstPeak& one) {
 }
 
 void put_roofline(Fields& json, const RooflineResult& roofline) {
-  put_array(json, "ceilings", roofline.ceilings, ceiling_fields());
-  put_array(json, "memory_levels", roofline.memory_levels, memory_fields());
-  put_array(json, "latency_levels", roofline.latency_levels, latency_fields());
-  json.array("soft_roofs", roofline.soft_roofs, [](Fields& of, const SoftRoof& one) {
-    of.members("precision", word_of(one.format), "workers", one.workers);
-    of.members("peak_flop_per_s", one.peak, "bandwidth_bytes_per_s", one.bandwidth);
-    of.members("sharpness", one.sharpness, "sharpness_note", or_null(one.sharpness_note));
-    of.members("ridge_flop_per_byte", one.ridge, "median_residual", one.median_residual);
-    put_array(of, "points", one.points, ladder_fields());
-  });
-  json.array("gemms", roofline.gemms, put_placed_gemm);
-  put_array(json, "memory", roofline.memory, memory_point_fields());
-  put_array(json, "latency", roofline.latency, latency_point_fields());
-  json("warnings", roofline.warnings);
-}
-
-void put_gpu_levels(Fields& json, const RooflineResult& roofline) {
   json.array("ceilings", roofline.ceilings, [](Fields& of, const ComputeCeiling& one) {
-    put_fields(of, one, gpu_ceiling_fields());
+    put_fields(of, one, ceiling_fields());
+    if (one.cpu_share) return;  // of a GPU
     of.object("conditions", one.conditions, put_conditions);
     of.object("against_peak", one.against, put_against);
   });
-  put_array(json, "memory_levels", roofline.memory_levels, gpu_memory_fields());
-  put_array(json, "latency_levels", roofline.latency_levels, gpu_latency_fields());
+  put_array(json, "memory_levels", roofline.memory_levels, memory_fields());
+  put_array(json, "latency_levels", roofline.latency_levels, latency_fields());
+  json.array("soft_roofs", roofline.soft_roofs, [](Fields& of, const SoftRoof& one) {
+    put_fields(of, one, roof_fields());
+    of("sharpness_note", one.sharpness_note, or_null);
+    put_array(of, "points", one.points, ladder_fields());
+  });
+  json.array("gemms", roofline.gemms, [](Fields& of, const PlacedGemm& one) {
+    put_fields(of, one, product_fields());
+    put_shape(of, one.shape);
+    of.members("name", or_null(one.name), "bound", bound_name(one.bound));
+    of("bandwidth_bytes_per_s", one.bandwidth);
+  });
+  put_array(json, "memory", roofline.memory, memory_point_fields());
+  put_array(json, "latency", roofline.latency, latency_point_fields());
+  json("warnings", roofline.warnings);
 }
 }  // namespace scaleworth::report

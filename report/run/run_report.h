@@ -30,10 +30,8 @@ std::string render_price(const model::AllReduceQuestion& question, const RenderO
 std::string price_schema();
 /// Step time, speed-up, efficiency, where the step went, MFU.
 Section training_section(const std::vector<model::ScalingResult>& scaling, Audience audience);
-/// Laws and predictions, K*, causes, costs.
-Section decide_section(const std::vector<model::ScalingResult>& scaling,
-                       const model::AnalysisOptions& assumptions,
-                       Audience audience);
+/// The laws and predictions by count; what `decide` says of the run beside them is its own.
+Section forecast_section(const model::Analysis& analysis, Audience audience);
 /// What each GPU can do and loses, transfers, and how evenly all run; empty without GPUs.
 Section gpu_section(const model::Analysis& analysis);
 /// Results, then warnings; each follows from `run` and `analysis` alone, what is not known has
@@ -48,16 +46,8 @@ Section warnings_section(const Run& run,
                          const std::vector<Finding>& findings);
 Section unmeasured_section(const Run& run);
 
-// The summary's parts, one function each; an empty section is not shown.
-
-/// The values in one unit, chosen for their median, with the unit added to the row's name.
-Row row_of(const std::string& name, const std::vector<std::optional<Number>>& values, Unit unit);
-/// Ceilings and ridge points of one and of all workers; bandwidth and latency by level.
-Section capability_summary(const Run& run, const model::Analysis& analysis);
-/// What one GPU of each model reaches: products, memory by level, transfers; empty without GPUs.
-Section gpu_summary(const model::Analysis& analysis);
-/// Predicted counts, laws, optimum.
-Section worth_summary(const model::Analysis& analysis);
+/// What a machine is and what else it did, in one sentence.
+std::string machine_line(const Run& run);
 
 using Gpus = std::vector<model::GpuResult>;
 
@@ -69,10 +59,7 @@ std::string cost_optimal_text(const model::ScalingLaw& law);
 // The members of each result's JSON: base units with the unit in the key, null for absent.
 
 void put_roofline(Fields& json, const model::RooflineResult& roofline);
-/// Of a GPU: ceilings with their conditions, memory and latency levels.
-void put_gpu_levels(Fields& json, const model::RooflineResult& roofline);
 void put_shape(Fields& json, const model::GemmShape& shape);
-void put_placed_gemm(Fields& json, const model::PlacedGemm& gemm);
 void put_conditions(Fields& json, const model::GpuConditions& conditions);
 void put_against(Fields& json, const model::AgainstPeak& against);
 void put_format(Fields& json, const model::GpuFormat& format);
@@ -80,7 +67,7 @@ void put_gpu(Fields& json, const model::GpuResult& gpu);
 void put_gpus_together(Fields& json, const model::GpusTogether& together);
 void put_collective(Fields& json, const model::CollectiveResult& collective);
 void put_algorithms(Fields& json, const model::AlgorithmResult& result);
-void put_scaling(Fields& json, const model::ScalingResult& scaling, double tokens_per_run);
+void put_scaling(Fields& json, const model::ScalingResult& scaling);
 
 /// bf16, else the first, of the formats that have the part.
 template <class T>
@@ -152,27 +139,33 @@ template <class T>
 Table gpu_table(std::string id,
                 std::string title,
                 const std::vector<Nested<model::GpuResult, T>>& rows,
-                const std::vector<FieldOf<T>>& fields,
-                std::vector<std::string> notes = {}) {
+                const std::vector<FieldOf<T>>& fields) {
+  using Row = Nested<model::GpuResult, T>;
   return make_table(std::move(id),
                     std::move(title),
                     rows,
-                    columns_of<Nested<model::GpuResult, T>>(fields, {{gpu_column(), gpu_ordinal}}),
-                    std::move(notes));
+                    columns_of<Row>(fields, {{gpu_column(), gpu_ordinal}}));
 }
 /// "rank-k"; empty where the product is of no family.
 std::string family_of(const model::PlacedGemm& gemm);
 /// "8192x8192x8192", with the batch where it is not 1.
 std::string shape_text(const model::GemmShape& shape);
 
-/// Ceilings, memory and latency levels, soft roofs.
-std::vector<Table> gpu_roofline_tables(const Gpus& gpus);
-/// Every point of their sweeps.
-std::vector<Table> gpu_sweep_tables(const Gpus& gpus);
-/// Of products: by format, their conditions and losses, under the roof, beside a collective.
+/// Whose ceilings, levels, roofs and products a table has: the cores, or one of the GPUs.
+struct RooflineOwner {
+  std::optional<int> gpu;
+  const model::RooflineResult* of = nullptr;
+  bool shown = true;  // in the summary
+};
+/// Ceilings, memory and latency levels, soft roofs, products under the roof, then every point of
+/// their sweeps.
+std::vector<Table> roofline_tables(const std::vector<RooflineOwner>& owners);
+std::vector<FieldOf<model::LatencyPoint>> latency_point_fields();
+/// Of one model, by default the first one's, the GPU that was measured most; null without GPUs.
+const model::GpuResult* shown_gpu(const Gpus& gpus,
+                                  const std::optional<std::string>& name = std::nullopt);
+/// Of products: rates with their conditions and losses, tokens at the ridge, beside a collective.
 std::vector<Table> gpu_product_tables(const Gpus& gpus);
 std::vector<FieldOf<model::RidgeBatch>> ridge_fields();
 std::vector<FieldOf<model::ContentionPoint>> contention_fields();
-/// The summary's tables of one GPU: by number format, the user's own products, a model's layers.
-std::vector<Table> summary_products(const model::GpuResult& gpu);
 }  // namespace scaleworth::report

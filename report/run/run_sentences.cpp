@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/decision/decision_report.h"
 #include "report/names.h"
 #include "report/run/run_report.h"
 #include "src/core/run.h"
@@ -11,7 +12,6 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -38,41 +38,16 @@ struct Findings {
   }
 };
 
-/// Three significant digits with the 95 % interval where there is one: "12.3 [12.1, 12.5]",
-/// after multiplication by `scale`.
-std::string estimate_text(const Estimate<double>& estimate, double scale) {
-  if (!estimate.interval) return fmt::format("{:.3g}", estimate.value * scale);
-  return fmt::format("{:.3g} [{:.3g}, {:.3g}]",
-                     estimate.value * scale,
-                     estimate.interval->low * scale,
-                     estimate.interval->high * scale);
-}
-
-/// As estimate_text, without an interval that the printed digits do not show.
-std::string short_text(const Estimate<double>& estimate, double scale) {
-  const auto digits = [scale](double value) { return fmt::format("{:.3g}", value * scale); };
-  const bool shown = digits(estimate.low()) != digits(estimate.high());
-  return shown ? estimate_text(estimate, scale) : digits(estimate.value);
-}
-
 void add_together(const GpusTogether& together, Findings& findings) {
   const auto slowest = std::ranges::find(together.paces, together.slowest, &GpuPace::ordinal);
   findings.result(
-      "{} at once: {} products spread by {:.1f} %{}; GPU {} sets the pace with {} TFLOP/s.",
+      "{} at once: {} products spread by {:.1f} %{}; GPU {} sets the pace with {}.",
       together.paces.size() == 2 ? "Both GPUs" : fmt::format("All {} GPUs", together.paces.size()),
       word_of(together.precision),
       100.0 * together.spread,
       std::ranges::none_of(together.paces, &GpuPace::slow) ? ", up to 5 % is normal" : "",
       together.slowest,
-      short_text(number(slowest->together), 1e-12));
-  for (const GpuPace& pace : together.paces) {
-    if (!pace.slow) continue;
-    findings.result(
-        "GPU {} is slow, {} % of the others' rate: {}.",
-        pace.ordinal,
-        short_text(*pace.of_others, 100.0),
-        pace.cause.empty() ? "unexplained, its clock does not account for it" : pace.cause);
-  }
+      format_quantity(number(slowest->together), Unit::flop_per_second));
 }
 
 void add_losses(const GpuResult& gpu, Findings& findings) {
@@ -94,74 +69,6 @@ void add_losses(const GpuResult& gpu, Findings& findings) {
                   listed(waterfall.steps, loss));
 }
 
-/// What is kept when about as many multiprocessors are taken as a collective takes.
-void add_contention(const GpuResult& gpu, Findings& findings) {
-  constexpr int usual_collective = 16;
-  if (gpu.contention.empty()) return;
-  const int all = gpu.contention.front().multiprocessors;
-  const auto distance = [&](const ContentionPoint& point) {
-    const int held = all - point.multiprocessors;
-    return held == 0 ? std::numeric_limits<int>::max() : std::abs(held - usual_collective);
-  };
-  const auto nearest = std::ranges::min_element(gpu.contention, {}, distance);
-  if (nearest->multiprocessors == all) return;
-  findings.result(
-      "GPU {}: while another kernel holds {} of {} multiprocessors, {} products keep {} % of their "
-      "rate per clock.",
-      gpu.identity.ordinal,
-      all - nearest->multiprocessors,
-      all,
-      word_of(nearest->precision),
-      short_text(nearest->of_all, 100.0));
-}
-
-void add_ridge(const GpuResult& gpu, Findings& findings) {
-  const RidgeBatch* shown = nullptr;
-  for (const RidgeBatch& batch : gpu.ridge_batches) {
-    const bool whole = batch.of_all_layers || shown == nullptr;
-    if (batch.precision == NumberFormat::bf16 && whole) shown = &batch;
-  }
-  if (shown == nullptr) return;
-  findings.result("GPU {}: in bf16, {} {}.",
-                  gpu.identity.ordinal,
-                  shown->layer,
-                  shown->tokens
-                      ? fmt::format("are bound by memory below {:.0f} tokens", *shown->tokens)
-                      : "stay bound by memory at any number of tokens");
-}
-
-std::string mixture_text(const ScalingCause& cause) {
-  return listed(cause.mixture, [](const auto& part) {
-    // Below half a per cent a part would be printed as 0 %.
-    return part.second < 0.005 ? "" : fmt::format("{} {:.0f} %", part.first, 100.0 * part.second);
-  });
-}
-
-void add_cause(const ScalingResult& scaling, Findings& findings) {
-  const model::Decision& decision = *scaling.decision;
-  const ScalingCause& cause = *decision.diagnosis.cause;
-  if (cause.owner.empty()) {
-    findings.result("No single part explains 80 % of the {} loss at {} ranks: {}.",
-                    word_of(scaling.mode),
-                    decision.cause_count,
-                    mixture_text(cause));
-  } else {
-    findings.result("The {} loss at {} ranks is {}: it explains {:.0f} %.",
-                    word_of(scaling.mode),
-                    decision.cause_count,
-                    cause.owner,
-                    100.0 * cause.explained);
-  }
-}
-
-/// "fastest at 8 ranks", or that the curve still improves at its end.
-std::string fastest_text(const ScalingLaw& law) {
-  const int end = law.curve.back().ranks;
-  return *law.fastest == end && end > 1
-             ? fmt::format("more ranks help up to the end of the curve, {}", ranks_phrase(end))
-             : fmt::format("fastest at {}", ranks_phrase(*law.fastest));
-}
-
 void add_law(const ScalingResult& scaling, const ScalingLaw& law, Findings& findings) {
   if (!law.not_identifiable.empty()) {
     if (scaling.rows.size() < 2) return;  // one count has no law
@@ -175,13 +82,11 @@ void add_law(const ScalingResult& scaling, const ScalingLaw& law, Findings& find
         "% (root mean square), more than its range: use it with care.",
         word_of(scaling.mode),
         100.0 * law.residual);
-  } else if (law.serial && law.coherency && law.fastest) {
-    findings.result("Fitted {} law: contention s = {}, coherency c = {}; {}{}.",
+  } else if (law.serial && law.coherency) {
+    findings.result("Fitted {} law: contention s = {}, coherency c = {}.",
                     word_of(scaling.mode),
-                    estimate_text(*law.serial, 1.0),
-                    estimate_text(*law.coherency, 1.0),
-                    fastest_text(law),
-                    law.curve[*law.fastest - 1].extrapolated ? " (extrapolated)" : "");
+                    format_quantity(*law.serial, Unit::plain),
+                    format_quantity(*law.coherency, Unit::plain));
   }
 }
 
@@ -191,18 +96,11 @@ void add_scaling_results(const ScalingResult& scaling, Findings& findings) {
   if (scaling.rows.empty()) return;
   const auto& decision = scaling.decision;
   if (scaling.mode == BatchScaling::weak) {
-    if (decision && decision->diagnosis.cause) {
-      add_cause(scaling, findings);
-    } else if (decision && !decision->diagnosis.no_cause.empty()) {
-      findings.result(
-          "No cause of the {} loss: {}.", word_of(scaling.mode), decision->diagnosis.no_cause);
-    }
-    if (decision && decision->straggler) {
-      findings.result("At {} the others wait for rank {}, {} per step in all.",
-                      ranks_phrase(decision->straggler->count),
-                      decision->straggler->rank,
-                      time_text(decision->straggler->cost));
-    }
+    const RenderOptions options;
+    for (const std::string& line :
+         decision ? std::vector{cause_line(*decision), straggler_line({*decision, options})}
+                  : std::vector<std::string>{})
+      if (!line.empty()) findings.result("Weak scaling: {}", line);
   }
   for (const ScalingLaw& law : scaling.laws) add_law(scaling, law, findings);
 }
@@ -388,11 +286,11 @@ void add_mode_warnings(const ScalingResult& scaling, int workers, Findings& find
     const auto efficiency = decided(row, &DecisionRow::efficiency);
     if (efficiency && efficiency->interval && efficiency->interval->low > 1.0) {
       findings.warning(
-          "{} scaling is superlinear at {}: efficiency {} %; caches, or a baseline that was "
+          "{} scaling is superlinear at {}: efficiency {}; caches, or a baseline that was "
           "disturbed.",
           word_of(scaling.mode),
           ranks_phrase(row.count),
-          estimate_text(*efficiency, 100.0));
+          format_quantity(*efficiency, Unit::percent));
     }
     if (row.trained.mfu_measured.value_or(0.0) > 1.0 || row.trained.mfu_peak.value_or(0.0) > 1.0) {
       findings.warning(
@@ -508,11 +406,7 @@ std::vector<Finding> findings_of(const Run& run, const Analysis& analysis, Audie
   }
   // A slow GPU sets the pace of all that follows.
   if (analysis.gpus_together) add_together(*analysis.gpus_together, findings);
-  for (const GpuResult& gpu : analysis.gpus) {
-    add_losses(gpu, findings);
-    add_contention(gpu, findings);
-    add_ridge(gpu, findings);
-  }
+  for (const GpuResult& gpu : analysis.gpus) add_losses(gpu, findings);
   for (const ScalingResult& scaling : analysis.scaling) add_scaling_results(scaling, findings);
   add_step_variants(run, findings);
   add_run_warnings(run, findings);

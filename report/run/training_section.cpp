@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/decision/decision_report.h"
 #include "report/names.h"
 #include "report/run/run_report.h"
 #include "src/core/files/fields.h"
 #include "src/model/decision/decision.h"
 
+#include <bit>
 #include <set>
 
 namespace scaleworth::report {
@@ -24,10 +26,14 @@ auto decided_figure(Estimate<double> DecisionRow::*member) {
   return [member](const DecisionRow& row) { return as_cell(decided(row, member)); };
 }
 
-Table steps(const Scaling& scaling) {
+Table steps(const Scaling& scaling, Audience audience) {
   const auto rows = nested(scaling, &ScalingResult::rows);
   const auto throughput = [](const DecisionRow& row) {
     return in_inverse_proportion(*row.throughput, row.time);
+  };
+  const auto million = [](const DecisionRow& row) {
+    return row.cost_per_work ? Cell{in_proportion(row.cost_per_work->value() * 1e6, row.time)}
+                             : Cell{};
   };
   Table table = make_table(
       "step_times",
@@ -44,23 +50,36 @@ Table steps(const Scaling& scaling) {
         decided_figure(&DecisionRow::efficiency)},
        {measure("karp_flatt", "Karp-Flatt serial part").as_detail(), &DecisionRow::karp_flatt},
        {measure("tokens_per_second", "throughput", Unit::tokens_per_second), throughput},
+       {measure("cost_per_million_tokens", "per million tokens", Unit::dollars).if_present(),
+        million},
+       {measure("mfu_measured", "MFU of the measured ceiling", Unit::percent)
+            .in_summary("MFU of ceiling")
+            .if_present(),
+        utilisation_of(&TrainedStep::mfu_measured)},
+       {measure("mfu_peak",
+                words_for(audience, "MFU of --peak", "MFU of the given peak"),
+                Unit::percent)
+            .if_present(),
+        utilisation_of(&TrainedStep::mfu_peak)},
        {measure("final_loss", "loss").with_digits(5),
-        path(&DecisionRow::trained, &TrainedStep::final_loss)},
-       {measure("mfu_measured", "MFU of ceiling", Unit::percent).only_in_summary().if_present(),
-        utilisation_of(&TrainedStep::mfu_measured)}});
+        path(&DecisionRow::trained, &TrainedStep::final_loss)}});
   for (const auto& result : scaling) {
     if (!result.quality_note.empty()) {
       table.notes.push_back(
           fmt::format("{} scaling: {}", word_of(result.mode), result.quality_note));
     }
   }
-  table.notes.push_back(
-      "Step: slowest rank, median with 95 % interval. Strong: the batch is shared out; weak: the "
-      "batch grows with the ranks. The loss is computed, not sampled: it has no interval.");
+  std::set<std::string> known{""};
+  for (const auto& row : rows) {
+    const std::string& basis = std::get<1>(row.levels)->trained.mfu_basis;
+    if (known.insert(basis).second) table.notes.push_back("Ceiling: " + basis + ".");
+  }
   if (const auto last = last_strong(rows))
     table.tiles = {{*last, "step_time", "Step time", "ranks", "ranks"},
                    {*last, "efficiency", "Efficiency", "ranks", "ranks"},
-                   {*last, "tokens_per_second", "Throughput", "ranks", "ranks"}};
+                   {*last, "tokens_per_second", "Throughput", "ranks", "ranks"},
+                   {*last, "cost_per_million_tokens", "A million tokens", "ranks", "ranks"},
+                   {*last, "mfu_measured", "MFU", "of the measured ceiling"}};
   return table;
 }
 
@@ -78,7 +97,7 @@ Table shares(const Scaling& scaling) {
     const std::size_t prefix = name.starts_with("exposed ") ? 8 : 0;
     Column column = measure(id, name, Unit::percent).in_summary(name.substr(prefix));
     column.summary_own_scale = true;
-    column.nonzero = true;
+    column.hidden = 0.0;
     columns.push_back(
         {column, [=](const DecisionRow& row) { return row.trained.ledger->mean.share(part); }});
   }
@@ -88,13 +107,8 @@ Table shares(const Scaling& scaling) {
                          sum += row.trained.ledger->mean.share(part);
                        return sum;
                      }});
-  Table table =
-      make_table("step_shares",
-                 "Where the step goes (% of the step, mean over ranks)",
-                 rows,
-                 columns,
-                 {"Shares are of medians over the steps and add up to the step; no interval is "
-                  "kept for a single share. Progress: work of the CPU that drives transfers."});
+  Table table = make_table(
+      "step_shares", "Where the step goes (% of the step, mean over ranks)", rows, columns);
   if (const auto last = last_strong(rows))
     table.tiles = {
         {*last, "share_exposed_transfer", "Exposed transfer", "ranks", "ranks", true},
@@ -132,95 +146,63 @@ Table per_rank(const Scaling& scaling) {
         of_part([](const MeanLedger& rank, Part part) { return rank.share(part); })}}));
 }
 
-Table utilisation(const Scaling& scaling, Audience audience) {
-  auto rows = nested(scaling, &ScalingResult::rows);
-  std::erase_if(rows, [](const auto& row) {
-    const TrainedStep& step = std::get<1>(row.levels)->trained;
-    return !step.mfu_measured && !step.mfu_peak;
-  });
-  Table table = make_table(
-      "model_flop_utilisation",
-      "Model FLOP utilisation (MFU)",
-      rows,
-      {{parameter("mode", "scaling"), &ScalingResult::mode},
-       {parameter("ranks", "ranks", Unit::count), &DecisionRow::count},
-       {measure("mfu_measured", "MFU of the measured ceiling", Unit::percent),
-        utilisation_of(&TrainedStep::mfu_measured)},
-       {measure("mfu_peak",
-                words_for(audience, "MFU of --peak", "MFU of the given peak"),
-                Unit::percent),
-        utilisation_of(&TrainedStep::mfu_peak)}},
-      {fmt::format("FLOPs of the model's matrix products over the step time, against our FMA "
-                   "ceiling of as many workers and against {} per rank (n/a when not given: a peak "
-                   "is never guessed). The interval is the step's; the ceiling counts as exact.",
-                   words_for(audience, "--peak", "the given peak"))});
-  if (const auto last = last_strong(rows))
-    table.tiles = {{*last, "mfu_measured", "MFU", "of the measured ceiling"}};
-  std::set<std::string> known{""};
-  for (const auto& row : rows) {
-    const std::string& basis = std::get<1>(row.levels)->trained.mfu_basis;
-    if (known.insert(basis).second) table.notes.push_back("Ceiling: " + basis + ".");
-  }
-  return table;
+/// Of the laws with a curve that which the summary shows: the prediction from measured parts before
+/// a fit.
+bool is_shown(const ScalingResult& result, const ScalingLaw& law) {
+  return law.prediction || std::ranges::none_of(result.laws, [](const ScalingLaw& other) {
+           return other.prediction && !other.curve.empty();
+         });
 }
 
-/// The law that has a curve: the prediction from measured parts before a fit.
-const ScalingLaw* shown_law(const ScalingResult& result) {
-  const ScalingLaw* shown = nullptr;
-  for (const ScalingLaw& law : result.laws) {
-    if (!law.curve.empty() && (!shown || law.prediction)) shown = &law;
-  }
-  return shown;
-}
-
-/// The largest measured count, then doublings up to the fastest.
-std::vector<int> counts_of(const ScalingResult& result, const ScalingLaw& law) {
-  std::vector<int> counts;
-  const int end = law.fastest.value_or(law.curve.back().ranks);
-  const int start = result.rows.empty() ? 1 : result.rows.back().count;
-  for (int ranks = start; ranks <= std::max(end, start); ranks *= 2) counts.push_back(ranks);
-  if (end > counts.back()) counts.push_back(end);
-  return counts;
-}
-
-/// Step, efficiency and, where there is a price, cost of a law at each count.
-void add_columns(std::vector<ColumnOf<int>>& columns,
-                 const std::string& mode,
-                 const ScalingLaw& law) {
-  const auto of = [&law](auto project) {
-    return [&law, project](int ranks) {
-      const auto* point = find_in(law.curve, ranks, &CurvePoint::ranks);
-      return point ? as_cell(std::invoke(project, *point)) : Cell{};
-    };
+Table curves(const Scaling& scaling, bool priced) {
+  Column cost = measure("cost_per_million_tokens", "per million tokens", Unit::dollars);
+  if (priced) cost = cost.in_summary("per million tokens");
+  const auto million = [](const CurvePoint& at) {
+    const auto& of_one = at.cost_per_million_tokens;
+    return of_one ? Cell{in_proportion(of_one->value(), at.step)} : Cell{};
   };
-  columns.push_back({measure("step", mode + " step", Unit::seconds), of(&CurvePoint::step)});
-  columns.push_back(
-      {measure("efficiency", "efficiency", Unit::percent), of(&CurvePoint::efficiency)});
-  if (!law.curve.front().cost_per_million_tokens) return;
-  columns.push_back(
-      {measure("cost", "per million tokens", Unit::dollars), of([](const CurvePoint& point) {
-         const auto& cost = point.cost_per_million_tokens;
-         return cost ? Cell{in_proportion(cost->value(), point.step)} : Cell{};
-       })});
-}
-
-/// "K* (strong): 1 rank"; the fitted law's parameters when they are known.
-std::string law_note(const ScalingResult& result) {
-  std::string note;
-  for (const ScalingLaw& law : result.laws) {
-    if (law.serial && law.coherency) {
-      note += fmt::format(" Fitted {} law: s = {}, c = {}.",
-                          word_of(result.mode),
-                          format_quantity(*law.serial, Unit::plain),
-                          format_quantity(*law.coherency, Unit::plain));
-    }
-    if (law.cost_optimal && law.prediction) {
-      note += fmt::format(" K*, the count with the least cost ({}): {}.",
-                          word_of(result.mode),
-                          cost_optimal_text(law));
-    }
+  const auto points = nested(nested(scaling, &ScalingResult::laws), &ScalingLaw::curve);
+  // The short formats show powers of two, the optima and every measured count.
+  const auto is_detail = [](const auto& row) {
+    const auto& [result, law, point] = row.levels;
+    const int ranks = point->ranks;
+    return !std::has_single_bit(static_cast<unsigned>(ranks)) && law->fastest != ranks &&
+           law->cost_optimal != ranks &&
+           std::ranges::count(result->rows, ranks, &DecisionRow::count) == 0;
+  };
+  Table table = make_table(
+      "scaling_curve",
+      "Laws and predictions by rank count",
+      points,
+      {{parameter("mode", "scaling").in_summary("Forecast"), &ScalingResult::mode},
+       {parameter("law", "law"), &ScalingLaw::name},
+       {parameter("ranks", "ranks", Unit::count).in_summary("ranks"), &CurvePoint::ranks},
+       {measure("step_time", "step", Unit::seconds).in_summary("step"), &CurvePoint::step},
+       {measure("efficiency", "efficiency", Unit::percent).in_summary("efficiency"),
+        &CurvePoint::efficiency},
+       {cost.if_present(), million},
+       {measure("basis", "range").in_summary("range"),
+        [](const CurvePoint& at) { return at.extrapolated ? "extrapolated" : "measured"; }}},
+      {},
+      is_detail);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto& [result, law, point] = points[i].levels;
+    table.rows[i].in_summary = is_shown(*result, *law) &&
+                               point->ranks >= result->rows.back().count &&
+                               point->ranks <= law->fastest.value_or(point->ranks);
   }
-  return note;
+  for (const auto& row : nested(scaling, &ScalingResult::laws)) {
+    const auto& [result, law] = row.levels;
+    const std::string& why = law->not_identifiable.empty() ? law->basis : law->not_identifiable;
+    if (!why.empty())
+      table.notes.push_back(fmt::format("{}, {}: {}", word_of(result->mode), law->name, why));
+  }
+  const auto cheapest = last_row(points, [](const auto& row) {
+    const auto& [result, law, point] = row.levels;
+    return result->mode == BatchScaling::strong && law->cost_optimal == point->ranks;
+  });
+  if (cheapest) table.tiles = {{*cheapest, "ranks", "K*, the count of least cost", "", "law"}};
+  return table;
 }
 
 void put_shares(Fields& json, const char* key, const MeanLedger* ledger) {
@@ -233,26 +215,13 @@ void put_shares(Fields& json, const char* key, const MeanLedger* ledger) {
   });
 }
 
-void put_row(Fields& json,
-             const DecisionRow& one,
-             const ScalingResult& scaling,
-             double tokens_per_run) {
+/// What the decision's rows do not have.
+void put_row(Fields& json, const DecisionRow& one) {
   const TrainedStep& step = one.trained;
-  const auto cost = [&](double tokens) {
-    return one.cost_per_work ? std::optional(*one.cost_per_work * tokens) : std::nullopt;
-  };
   json("ranks", one.count);
-  json("global_batch_sequences", static_cast<std::int64_t>(one.facts.batch.value_or(0.0)));
-  json("tokens_per_step", *one.work);
   json("step_time_s", one.time);
-  json("speedup", decided(one, &DecisionRow::speedup));
-  json("efficiency", decided(one, &DecisionRow::efficiency));
-  FIELDS(json, one.karp_flatt);
-  json("tokens_per_second", *one.throughput);
-  FIELDS(json, step.final_loss, step.mfu_measured, or_null(step.mfu_basis), step.mfu_peak);
-  json("cost_per_million_tokens_usd", cost(1e6));
-  json("cost_per_run_usd", cost(tokens_per_run));
-  json("cost_plateau", scaling.on_plateau(one));
+  FIELDS(json, step.slowed, step.final_loss, step.mfu_measured, or_null(step.mfu_basis));
+  FIELDS(json, step.mfu_peak);
   put_shares(json, "shares", step.ledger ? &step.ledger->mean : nullptr);
   json.array("per_rank", rank_ledgers(one), [](Fields& of, const MeanLedger& rank) {
     of("rank", rank.rank->index);
@@ -281,10 +250,24 @@ void put_law(Fields& json, const ScalingLaw& one) {
 }  // namespace
 
 Section training_section(const Scaling& scaling, Audience audience) {
-  return section_of(
-      "training",
-      "Training step: what scaling gives",
-      {steps(scaling), shares(scaling), utilisation(scaling, audience), per_rank(scaling)});
+  return section_of("training",
+                    "Training step: what scaling gives",
+                    {steps(scaling, audience), shares(scaling), per_rank(scaling)});
+}
+
+Section forecast_section(const Analysis& analysis, Audience audience) {
+  Scaling at_counts = analysis.scaling;  // one count alone has no law
+  std::erase_if(at_counts, [](const ScalingResult& one) { return one.rows.size() < 2; });
+  const bool priced = analysis.assumptions.price_per_rank.has_value();
+  Section section =
+      section_of("decide", "Decide: how far scaling pays", {curves(at_counts, priced)});
+  if (!priced && !analysis.scaling.empty()) {
+    section.lead = {fmt::format(
+        "No price was given, so no cost is shown{}.",
+        words_for(
+            audience, ": add --price USD_PER_RANK_HOUR", "; a price per rank and hour is needed"))};
+  }
+  return section;
 }
 
 std::string cost_optimal_text(const ScalingLaw& law) {
@@ -294,67 +277,14 @@ std::string cost_optimal_text(const ScalingLaw& law) {
                                                 : "");
 }
 
-Section worth_summary(const Analysis& analysis) {
-  Section section{"worth", "", {}, {}, {}};
-  std::vector<int> counts;
-  std::vector<ColumnOf<int>> columns;
-  std::string note;
-  for (const ScalingResult& result : analysis.scaling) {
-    const ScalingLaw* law = shown_law(result);
-    if (!law) continue;
-    if (counts.empty()) {
-      counts = counts_of(result, *law);
-      note = law->prediction ? "Prediction from measured parts" : "Fitted law";
-      const auto beyond = [law](int ranks) {
-        const auto* point = find_in(law->curve, ranks, &CurvePoint::ranks);
-        return point && point->extrapolated;
-      };
-      columns.push_back({parameter("ranks", "Forecast"), [=](int ranks) {
-                           return ranks_phrase(ranks) + (beyond(ranks) ? " *" : "");
-                         }});
-      note += std::ranges::any_of(counts, beyond) ? "; * extrapolated." : ".";
-    }
-    add_columns(columns, word_of(result.mode), *law);
-  }
-  if (counts.empty()) return section;
-  for (const ScalingResult& result : analysis.scaling) note += law_note(result);
-  section.tables = {make_table("worth", "", counts, columns, {note})};
-  return section;
-}
-
-void put_scaling(Fields& json, const ScalingResult& scaling, double tokens_per_run) {
-  // Without a decision the keys stay and have no values.
-  const model::Decision none{};
-  const model::Decision& decision = scaling.decision ? *scaling.decision : none;
+void put_scaling(Fields& json, const ScalingResult& scaling) {
   json("mode", word_of(scaling.mode));
-  json.array("rows", scaling.rows, [&](Fields& of, const DecisionRow& row) {
-    put_row(of, row, scaling, tokens_per_run);
-  });
+  json.array("rows", scaling.rows, put_row);
   json.array("laws", scaling.laws, put_law);
-  json.object_if(scaling.decision != nullptr, "counts", [&](Fields& of) {
-    of("recommended", decision.rows.size() > 1 ? decision.rubric.chosen : std::nullopt);
-    of("by_figures", decision.rubric.chosen);
-    of("objective", model::objective_name(decision.rubric.objective));
-    FIELDS(of, decision.named.cheapest, decision.named.balanced, decision.named.fastest);
-  });
-  json.object("cost", decision.choice, [](Fields& of, const CostChoice& choice) {
-    of("cheapest_ranks", choice.cheapest);
-    of("plateau_ranks", choice.plateau);
-    of("fastest_ranks", choice.fastest);
-    of("price_cancels", choice.price_cancels);
-  });
-  json.object("cause", decision.diagnosis.cause, [](Fields& of, const ScalingCause& cause) {
-    FIELDS(of, or_null(cause.owner), cause.explained);
-    of.array("mixture", cause.mixture, [](Fields& each, const auto& part) {
-      each("part", part.first);
-      each("share_of_loss", part.second);
-    });
-  });
-  json("no_cause", decision.diagnosis.no_cause, or_null);
-  json.object("straggler", decision.straggler, [](Fields& of, const model::ChargedRank& one) {
-    of("ranks", one.count);
-    FIELDS(of, one.rank, one.cost);
-  });
+  if (scaling.decision) {
+    const RenderOptions options;
+    json.object("decision", [&](Fields& of) { put_decision(of, {*scaling.decision, options}); });
+  }
   FIELDS(json, or_null(scaling.slowed), scaling.quality_held, scaling.quality_note);
 }
 }  // namespace scaleworth::report

@@ -81,7 +81,6 @@ GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& option
     result.warnings.push_back(std::move(*lowered));
   }
   warn_of_impossible_rates(result);
-  if (options.price_per_rank) result.cost = gpu_cost(*options.price_per_rank, result);
   return result;
 }
 

@@ -51,12 +51,6 @@ struct GpuTransfer {
   std::string link;                              // what that rate is of
 };
 
-struct GpuCost {
-  std::optional<Dollars> per_exaflop;  // steady rate of `precision`
-  std::optional<NumberFormat> precision;
-  std::optional<Dollars> per_terabyte;  // moved at the memory's read rate
-};
-
 struct GpuResult {
   GpuIdentity identity;
   RooflineResult roofline;  // its memory points and ladders: of the device, by the CUDA cores
@@ -66,7 +60,6 @@ struct GpuResult {
   std::vector<GpuTransfer> transfers;
   std::vector<MeasuredAt<LaunchKind, Seconds>> launches;
   std::vector<ContentionPoint> contention;
-  std::optional<GpuCost> cost;
   std::vector<std::string> warnings;  // impossible rates, unknown peaks, missing telemetry
 };
 
@@ -149,9 +142,6 @@ std::string impossible_rate(const GpuIdentity& gpu, const AgainstPeak& against);
 std::string time_text(Seconds time);
 
 std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu);
-
-/// Price / rate of the steady bf16 products, else of the fastest steady ones, and of memory reads.
-std::optional<GpuCost> gpu_cost(DollarsPerSecond price, const GpuResult& gpu);
 
 /// Fills mfu_measured and its basis in rows whose steps multiplied in a format that a GPU's
 /// products were measured in: against the steady rate of the slowest such GPU times the ranks.

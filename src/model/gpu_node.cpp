@@ -205,19 +205,6 @@ std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu) {
   return std::nullopt;
 }
 
-std::optional<GpuCost> gpu_cost(DollarsPerSecond price, const GpuResult& gpu) {
-  GpuCost cost;
-  for (const GpuFormat& format : gpu.formats) {
-    const NumberFormat precision = format.format.precision;
-    if (!format.steady || (cost.per_exaflop && precision != NumberFormat::bf16)) continue;
-    cost.per_exaflop = price / format.steady->rate.value * Flops(1e18);
-    cost.precision = precision;
-  }
-  if (const auto rate = memory_read_rate(gpu)) cost.per_terabyte = price / *rate * Bytes(1e12);
-  if (!cost.per_exaflop && !cost.per_terabyte) return std::nullopt;
-  return cost;
-}
-
 void add_gpu_utilisation(const Run& run,
                          const std::vector<GpuResult>& gpus,
                          std::vector<ScalingResult>& scaling) {

@@ -82,42 +82,6 @@ FlopPerSecond by_rate(const GpuGemm& gemm) {
   return gemm.rate.value;
 }
 
-/// The gap-free products of a pass that timed one shape with the library's first proposal:
-/// `steady`'s, else the largest; none where there is no such shape.
-std::vector<GpuGemm> searched_in(std::span<const GpuGemm> products,
-                                 Pass pass,
-                                 const std::optional<GpuGemm>& steady) {
-  const auto by_shape = [&](const GpuGemm& gemm) {
-    return std::pair(steady && gemm.shape == steady->shape, gemm.flops);
-  };
-  std::vector<GpuGemm> timed;
-  std::optional<GpuGemm> chosen;
-  for (const GpuGemm& gemm : products) {
-    if (gemm.pass != pass) continue;
-    timed.push_back(gemm);
-    if (gemm.heuristic_rank == 0) keep_greatest(chosen, gemm, by_shape);
-  }
-  std::erase_if(timed, [&](const GpuGemm& gemm) { return !chosen || gemm.shape != chosen->shape; });
-  return timed;
-}
-
-/// From the fine pass where it timed the library's first proposal, else from the coarse pass.
-void add_headroom(std::span<const GpuGemm> products, GpuFormat& format) {
-  for (const Pass pass : {Pass::fine, Pass::coarse}) {
-    std::optional<GpuGemm> first;
-    std::optional<GpuGemm> best;
-    for (const GpuGemm& gemm : searched_in(products, pass, format.steady)) {
-      if (gemm.heuristic_rank == 0) keep_greatest(first, gemm, by_rate);
-      keep_greatest(best, gemm, by_rate);
-    }
-    if (!best) continue;
-    format.tuned_shape = best->shape;
-    format.tuning_headroom =
-        best->heuristic_rank == 0 ? Estimate<double>{1.0, {}, 0} : ratio(best->rate, first->rate);
-    return;
-  }
-}
-
 GpuFormat format_of(std::span<const GpuGemm> products) {
   GpuFormat format;
   format.format = products.front().format;
@@ -132,7 +96,6 @@ GpuFormat format_of(std::span<const GpuGemm> products) {
       keep_greatest(steady ? format.steady : format.burst, gemm, by_work);
     }
   }
-  add_headroom(products, format);
   return format;
 }
 

@@ -59,14 +59,11 @@ struct LossWaterfall {
 
 struct GpuFormat {
   ProductFormat format;
-  std::optional<GpuGemm> steady;      // sustained
-  std::optional<GpuGemm> burst;       // after a pause, near the highest clock
-  std::optional<GpuGemm> best_shape;  // steady, of the shape that the search found
-  std::optional<GpuGemm> best_burst;  // burst of that shape
-  std::vector<GpuGemm> by_data;       // steady and burst on operands that are not uniform
-  /// Best algorithm's rate over that of the library's first proposal, for the shape named.
-  std::optional<Estimate<double>> tuning_headroom;
-  std::optional<GemmShape> tuned_shape;
+  std::optional<GpuGemm> steady;           // sustained
+  std::optional<GpuGemm> burst;            // after a pause, near the highest clock
+  std::optional<GpuGemm> best_shape;       // steady, of the shape that the search found
+  std::optional<GpuGemm> best_burst;       // burst of that shape
+  std::vector<GpuGemm> by_data;            // steady and burst on operands that are not uniform
   std::optional<LossWaterfall> waterfall;  // of `steady`
 };
 
@@ -154,9 +151,6 @@ WaterfallEvidence evidence_for(const GpuGemm& product,
 ///   burst       pass "burst", the same
 ///   best shape  of family "search", the fastest of each pass: a maximum, so a little optimistic
 ///   by data     operands that are not uniform: in no other figure
-///   headroom    best over first proposal of the library among the gap-free coarse and fine passes
-///               of one shape, in the fine pass where it timed both: that of the steady shape, else
-///               of the shape with the most FLOPs
 ///   waterfall   of the steady product, where a peak is known, by the figures of `gpu`
 std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products, const GpuResult& gpu);
 

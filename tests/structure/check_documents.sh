@@ -36,5 +36,9 @@ while IFS= read -r name; do
   grep -rqE "$pattern" src probes trace report cuda --include='*.h' --include='*.cpp' \
     || absent "docs/architecture.md names $name, which does not exist"
 done < <(grep -oE '`([A-Za-z_]+::)?[a-z_]+\(\)`|`[A-Z][a-z]+[A-Za-z]*`' docs/architecture.md | tr -d '`' | sort -u)
+# What data/notes.toml notes: the id of a table as the report writes it, or the words that it looks the note up by.
+while IFS= read -r of; do
+  grep -rqF "\"$of\"" report --include='*.cpp' || absent "data/notes.toml has a note of $of, which no report prints"
+done < <(sed -n 's/^of = "\(.*\)"$/\1/p' data/notes.toml)
 [ $missing = 0 ] || exit 1
 echo "the documents name files and functions that exist"

@@ -15,8 +15,6 @@ struct RowLoss {
   int count = 1;
   double missing = 0.0;  // lost speed-up: count ratio - speed-up
   GroupTimes lost_s{};   // part - the baseline's part, growth of work and count taken into account
-  /// Each part's share of the losses above zero, whole 1; absent where nothing was lost.
-  GroupTimes share{};
   std::optional<double> without_communication;  // speed-up, had it taken no time
   std::optional<double> without_idle;
 };

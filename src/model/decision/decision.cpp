@@ -414,11 +414,6 @@ ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
 }
 }  // namespace
 
-bool ScalingResult::on_plateau(const DecisionRow& row) const {
-  const bool priced = decision && decision->choice && row.cost_per_work;
-  return priced && std::ranges::count(decision->choice->plateau, row.count) > 0;
-}
-
 std::vector<ScalingResult> analyse_scaling(const Run& run,
                                            const AnalysisOptions& options,
                                            const std::vector<ComputeCeiling>& ceilings,

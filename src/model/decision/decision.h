@@ -99,9 +99,6 @@ struct ScalingResult {
   std::string slowed;         // that a rank of the largest count was slowed on purpose; else empty
   bool quality_held = false;  // losses agree across counts (strong scaling only)
   std::string quality_note;
-
-  /// Within 1 % of the least cost.
-  bool on_plateau(const DecisionRow& row) const;
 };
 
 /// A figure that a row has by the decision; absent where that leaves its count out.

@@ -25,15 +25,8 @@ RowLoss loss_of(const DecisionRow& row, const DecisionRow& baseline) {
   RowLoss loss;
   loss.count = row.count;
   loss.missing = row.count_ratio - row.speedup.value;
-  double gross = 0.0;
-  for (std::size_t i = 0; i < part_groups.size(); ++i) {
-    if (!row.parts_s[i]) continue;
-    loss.lost_s[i] = *row.parts_s[i] - ideal_part(row, baseline, i);
-    gross += std::max(0.0, *loss.lost_s[i]);
-  }
-  for (std::size_t i = 0; i < part_groups.size(); ++i) {
-    if (loss.lost_s[i] && gross > 0.0) loss.share[i] = std::max(0.0, *loss.lost_s[i]) / gross;
-  }
+  for (std::size_t i = 0; i < part_groups.size(); ++i)
+    if (row.parts_s[i]) loss.lost_s[i] = *row.parts_s[i] - ideal_part(row, baseline, i);
   loss.without_communication = without(row, index_of(PartGroup::communication));
   loss.without_idle = without(row, index_of(PartGroup::idle));
   return loss;

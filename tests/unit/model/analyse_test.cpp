@@ -40,8 +40,7 @@ TEST_CASE("rows cost ranks times price times time per token", "[analyse]") {
   CHECK_THAT(rows[1].cost_per_work->value(), WithinRel(0.048828125e-6, 1e-9));
   REQUIRE(analysis.scaling.front().decision->choice);
   CHECK(analysis.scaling.front().decision->choice->cheapest == 1);
-  CHECK(analysis.scaling.front().on_plateau(rows[0]));
-  CHECK_FALSE(analysis.scaling.front().on_plateau(rows[1]));
+  CHECK(analysis.scaling.front().decision->choice->plateau == std::vector<int>{1});
 }
 
 namespace {

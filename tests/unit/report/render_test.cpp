@@ -261,7 +261,7 @@ TEST_CASE("the JSON report parses, has its version and null for what is absent",
   REQUIRE(json["schema_version"] == report_schema_version);
   REQUIRE(json["run"]["directory"] == "scaleworth-runs/2026-11-21");
   REQUIRE(json["roofline"]["ceilings"][0]["cpu_share"].is_null());
-  REQUIRE(json["scaling"][0]["rows"][0]["cost_per_run_usd"].is_null());
+  REQUIRE(json["scaling"][0]["rows"][0]["mfu_peak"].is_null());
   REQUIRE(json["scaling"][0]["rows"][1]["step_time_s"]["value"] == 33.5e-3);
   REQUIRE(json["verdict"]["worth_it"] == "yes");
 }

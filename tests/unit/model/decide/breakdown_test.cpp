@@ -99,11 +99,13 @@ TEST_CASE("the relative fit with free T1 puts the optimum at 9, inside its resid
 TEST_CASE("lost folds, shares of the loss and speed-ups without a part are the published ones",
           "[decide]") {
   std::vector<std::string> lines;
-  for (const RowLoss& loss : decided().losses) {
+  const Decision decision = decided();
+  for (const RowLoss& loss : decision.losses) {
+    const Gap* gap = find_in(decision.diagnosis.gaps, loss.count, &Gap::count);
     lines.push_back(fmt::format("{} {:.3f} {:.1f} {:.3f} {:.3f}",
                                 loss.count,
                                 loss.missing,
-                                100.0 * *loss.share[1],
+                                100.0 * gap->share(Cause::communication),
                                 *loss.without_communication,
                                 *loss.without_idle));
   }

@@ -136,27 +136,6 @@ TEST_CASE("fp8 with fast and with precise accumulation are two formats", "[gpu]"
   CHECK(word_of(ProductFormat{NumberFormat::bf16, true}) == "bf16");
 }
 
-TEST_CASE("tuning headroom is the best algorithm over the library's first proposal", "[gpu]") {
-  const auto formats = formats_of(read_products({ranked(product_point("coarse", 50e12, 1e9), 0),
-                                                 ranked(product_point("coarse", 58e12, 1e9), 3),
-                                                 ranked(product_point("fine", 52e12, 1e9), 0),
-                                                 ranked(product_point("fine", 57.2e12, 1e9), 3),
-                                                 ranked(product_point("steady", 56e12, 1e9), 3)}),
-                                  round_result());
-  // The fine pass timed both: 57.2 / 52.
-  CHECK_THAT(formats.at(0).tuning_headroom->value, WithinRel(1.1, 1e-9));
-  CHECK(*formats.at(0).tuned_shape == GemmShape{8192, 8192, 8192, 1});
-}
-
-TEST_CASE("without the first proposal in the fine pass the coarse pass tells the headroom",
-          "[gpu]") {
-  const auto formats = formats_of(read_products({ranked(product_point("coarse", 40e12, 1e9), 0),
-                                                 ranked(product_point("coarse", 50e12, 1e9), 5),
-                                                 ranked(product_point("fine", 51e12, 1e9), 5)}),
-                                  round_result());
-  CHECK_THAT(formats.at(0).tuning_headroom->value, WithinRel(1.25, 1e-9));
-}
-
 TEST_CASE("products stand under the measured ceiling and the memory beyond L2", "[gpu]") {
   GpuResult result = round_result();
   // 5 TB/s from L2, 1 TB/s from memory.

@@ -308,20 +308,6 @@ TEST_CASE("a product beside a collective keeps part of its rate", "[gpu]") {
   CHECK_THAT(contention[2].of_all.value, WithinRel(0.6, 1e-9));
 }
 
-TEST_CASE("a price gives the cost of a FLOP and of a byte", "[gpu]") {
-  // 3.6 USD/h = 1e-3 USD/s; 1e18 / 500e12 = 2000 s: 2 USD. 1e12 / 4e12 = 0.25 s: 0.00025 USD.
-  const DollarsPerSecond price = dollars_per_hour(3.6);
-  GpuResult gpu;
-  CHECK_FALSE(gpu_cost(price, gpu).has_value());
-  MemoryLevel memory{{{MemoryLevelName::memory}, Bytes(1e9), Bytes(1e9), {}}, {}};
-  memory.value.value = BytesPerSecond(4e12);
-  gpu.roofline.memory_levels = {memory};
-  gpu.formats.resize(1);
-  gpu.formats[0].steady.emplace().rate.value = FlopPerSecond(500e12);
-  CHECK_THAT(gpu_cost(price, gpu)->per_exaflop->value(), WithinRel(2.0, 1e-12));
-  CHECK_THAT(gpu_cost(price, gpu)->per_terabyte->value(), WithinRel(0.00025, 1e-12));
-}
-
 TEST_CASE("a run is analysed GPU by GPU with the datasheet of each", "[gpu]") {
   Run run;
   run.environment = {{"gpu 0",
