@@ -397,6 +397,16 @@ Table points(const Results& results) {
                    &ChosenPoint::library_prediction}}));
 }
 
+std::string change_text(const LayoutChange& one) {
+  return fmt::format(
+      "Another regime: among {} {} takes {:.2f}x as long for each byte on a link as among {}; "
+      "counts between them may have either.",
+      ranks_phrase(one.to.ranks),
+      word_of(one.collective),
+      one.times,
+      ranks_phrase(one.from.ranks));
+}
+
 void put_point(Fields& json, const CollectivePoint& one) {
   FIELDS(json, one.message, one.time);
   json("algbw_bytes_per_s", one.algorithm_bandwidth);
@@ -424,7 +434,9 @@ void put_fit(Fields& json, const CommunicationFit& one) {
 }
 }  // namespace
 
-Section collectives_section(const Collectives& collectives, const Results& algorithms) {
+Section collectives_section(const Collectives& collectives,
+                            const Results& algorithms,
+                            const CommunicationModel& communication) {
   Section section{"collectives", "Collectives: what communication costs", {}, {}, {}};
   if (!collectives.empty()) {
     section.tables = {
@@ -462,6 +474,7 @@ Section collectives_section(const Collectives& collectives, const Results& algor
     Table table = make(algorithms);
     if (!table.rows.empty()) section.tables.push_back(std::move(table));
   }
+  section.lead = mapped(communication.changes(), change_text);
   return section;
 }
 

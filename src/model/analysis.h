@@ -29,6 +29,7 @@ struct Analysis {
   std::optional<GpusTogether> gpus_together;
   std::vector<CollectiveResult> collectives;
   std::vector<AlgorithmResult> algorithms;  // of NCCL
+  CommunicationModel communication;         // of both, by layout
   std::vector<ScalingResult> scaling;
 };
 
