@@ -191,7 +191,8 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
   if (analysis.roofline) sections.push_back(roofline_section(*analysis.roofline));
   sections.push_back(gpu_section(analysis));
   sections.push_back(
-      collectives_section(analysis.collectives, analysis.algorithms, analysis.levels));
+      collectives_section(
+          analysis.collectives, analysis.algorithms, analysis.levels, analysis.communication));
   sections.push_back(machine_section(run));
   sections.push_back(warnings_section(run, analysis, findings));
   sections.push_back(unmeasured_section(run));

@@ -26,11 +26,6 @@ std::string difference_words(const ComparedTime& one) {
   return one.change.value > 0.0 ? "longer in B" : "shorter in B";
 }
 
-/// "+2.9 ± 0.1 ms".
-std::string signed_seconds(const Number& change) {
-  return (change.value > 0.0 ? "+" : "") + seconds(change);
-}
-
 std::string part_word(const ComparedTime& one) {
   return one.setting.text(Parameter::part);
 }
@@ -55,14 +50,19 @@ std::string step_sentence(const ComparedTime& step) {
                      seconds(number(step.a.value)));
 }
 
-/// Of the parts that differ the first changed most.
-std::string part_sentence(const RecordingComparison& comparison) {
-  const auto most = std::ranges::find_if(comparison.parts, &ComparedTime::differs);
-  if (most == comparison.parts.end()) return "";
-  return fmt::format(" {} changed most: {} ({} of the step of A).",
-                     capitalised(part_word(*most)),
-                     signed_seconds(most->change),
-                     format_quantity(share(*most, comparison.step), Unit::percent));
+/// What of a change beyond the noise each group of parts has; where they oppose, above 100 %.
+std::string split_sentence(const RecordingComparison& comparison) {
+  if (!comparison.step.differs()) return "";
+  PartTimes changes{};
+  for (const ComparedTime& one : comparison.parts)
+    if (const auto part = one.setting.symbol<Part>(Parameter::part))
+      changes[index_of(*part)] = 100.0 * one.change.value / comparison.step.change.value;
+  const GroupTimes shares = group_times(changes);
+  const auto share = [&](PartGroup group) { return 100.0 * shares[index_of(group)].value_or(0.0); };
+  return fmt::format(" Of that {:.0f} % is compute, {:.0f} % the fabric, {:.0f} % waiting.",
+                     share(PartGroup::compute),
+                     share(PartGroup::communication),
+                     share(PartGroup::idle));
 }
 
 /// "the same kernels run slower; on time it would save 7.8 ms of each step".
@@ -177,7 +177,7 @@ Document compose_comparison(const ComparedJob& a,
                                all.size(),
                                "check the files, or record again") +
                   " ";
-  headline += step_sentence(comparison.step) + part_sentence(comparison);
+  headline += step_sentence(comparison.step) + split_sentence(comparison);
   for (const ComparedStraggler& one : comparison.stragglers) headline += straggler_sentence(one);
   std::vector<std::string>& lines = document.verdict.lines;
   if (job_ranks(a.job) != job_ranks(b.job))

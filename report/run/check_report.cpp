@@ -14,19 +14,33 @@ using model::CheckStatus;
 using model::Comparison;
 using model::NoiseBasis;
 
-const char* status_words(CheckStatus status) {
-  // In the order of the enumeration.
-  return std::array{"pass", "warn", "fail", "cannot tell"}.at(static_cast<std::size_t>(status));
-}
-
 std::string needed_text(const CheckedFigure& one) {
   if (one.status != CheckStatus::cannot_tell) return "";
+  if (one.bound && one.runs_needed) return counted(*one.runs_needed, "run") + " would tell";
   if (!one.runs_needed) return "repeat both: how far runs differ is not known";
   return fmt::format("{} of each would tell", counted(*one.runs_needed, "run"));
 }
 
-std::string checked_text(const CheckedFigure& one) {
-  return figure_text(one.figure);
+/// "18 x 26.6 GB/s (NVLink)", of a bound.
+std::optional<std::string> link_text(const CheckedFigure& one) {
+  if (!one.bound) return std::nullopt;
+  if (!one.bound->link) return "rule";
+  const model::LinkRate& link = *one.bound->link;
+  return fmt::format("{:g} x {} ({})",
+                     link.count,
+                     format_quantity(number(link.each), Unit::bytes_per_second),
+                     word_of(link.wire));
+}
+
+/// "202 GB/s", of bounds "210 GB/s to 467 GB/s" or "at least 210 GB/s".
+std::string reference_text(const CheckedFigure& one) {
+  const Unit unit = unit_of(one.figure.metric);
+  if (one.bound && one.bound->link)
+    return format_quantity(number(*one.bound->at_least), unit) + " to " +
+           format_quantity(number(*one.bound->at_most), unit);
+  const std::string value = format_quantity(one.figure.a, unit);
+  if (!one.bound) return value;
+  return (one.bound->at_least == one.figure.a.value ? "at least " : "at most ") + value;
 }
 
 /// ", the worst is 0.50x": of figures that could not be judged.
@@ -40,8 +54,9 @@ std::string check_headline(const ComparedRun& run,
                            const ComparedRun& baseline,
                            const CheckResult& result,
                            double tolerance) {
-  const std::string wrong =
-      wrong_sentence("The run", *run.run) + wrong_sentence("The baseline", *baseline.run);
+  const bool bounds = baseline.run == nullptr;
+  const std::string wrong = wrong_sentence("The run", *run.run) +
+                            (bounds ? "" : wrong_sentence("The baseline", *baseline.run));
   const auto with = [&](CheckStatus status) {
     return std::ranges::count(result.figures, status, &CheckedFigure::status);
   };
@@ -50,6 +65,10 @@ std::string check_headline(const ComparedRun& run,
   const double percent = 100.0 * tolerance;
   if (result.wrong_results > 0 && with(CheckStatus::fail) == 0)
     return wrong + "Fail: whatever its speed, a wrong result is a failure.";
+  if (all == 0 && bounds)
+    return wrong +
+           "Cannot tell: no figure of this run has a known link or a rule; state its links (--link "
+           "nvlink4x18), rules (--rules FILE) or a baseline (--against RUN).";
   if (all == 0)
     return wrong +
            "Cannot tell: the two have no figure of the same kind, nor a collective on the same "
@@ -64,62 +83,60 @@ std::string check_headline(const ComparedRun& run,
                                ? ""
                                : fmt::format(" Not judged, because measured once: {}.",
                                              counted(result.measured_once, "figure"));
-  switch (result.status) {
-    case CheckStatus::fail: {
-      const CheckedFigure& first =
-          *find_in(result.figures, CheckStatus::fail, &CheckedFigure::status);
-      return wrong +
-             if_it_fits(fmt::format("Fail: {} of {} figures have lost {:g} % or more",
-                                    with(CheckStatus::fail),
-                                    judged,
-                                    percent),
-                        fmt::format("; first {}: {} of the baseline",
-                                    checked_text(first),
-                                    gain_text(first.figure))) +
-             "." + once;
+  const auto first = find_in(result.figures, result.status, &CheckedFigure::status);
+  const std::string of_all = fmt::format("{} of {} figures", with(result.status), judged);
+  const auto said = [&]() -> std::string {
+    switch (result.status) {
+      case CheckStatus::fail:
+        if (bounds)
+          return if_it_fits(fmt::format("Fail: {} lie outside {}", of_all, baseline.name),
+                            fmt::format("; first {}: {}, not {}",
+                                        figure_text(first->figure),
+                                        value_text(first->figure, first->figure.b),
+                                        reference_text(*first))) +
+                 ".";
+        return if_it_fits(fmt::format("Fail: {} have lost {:g} % or more", of_all, percent),
+                          fmt::format("; first {}: {} of the baseline",
+                                      figure_text(first->figure),
+                                      gain_text(first->figure))) +
+               ".";
+      case CheckStatus::cannot_tell:
+        return fmt::format(
+            "Cannot tell for {} of {} figures: their runs are too few for how far they spread; "
+            "measure {} several times (--repeat 4).",
+            with(result.status) - static_cast<std::ptrdiff_t>(result.measured_once),
+            judged,
+            bounds ? "the run" : "run and baseline");
+      case CheckStatus::warn:
+        return fmt::format("Warn: {} are {}, but not beyond chance among so many.",
+                           of_all,
+                           bounds ? "outside " + baseline.name : "worse than the baseline");
+      case CheckStatus::pass:
+        break;
     }
-    case CheckStatus::cannot_tell:
-      return wrong +
-             fmt::format(
-                 "Cannot tell for {} of {} figures: their runs are too few for how far they "
-                 "spread; measure run and baseline several times (--repeat 4).",
-                 static_cast<std::size_t>(with(CheckStatus::cannot_tell)) - result.measured_once,
-                 judged) +
-             once;
-    case CheckStatus::warn:
-      return wrong +
-             fmt::format(
-                 "Warn: {} of {} figures are worse than the baseline, by less than {:g} % or not "
-                 "beyond chance among so many.",
-                 with(CheckStatus::warn),
-                 judged,
-                 percent) +
-             once;
-    case CheckStatus::pass:
-      break;
-  }
-  return wrong +
-         fmt::format(
-             "Pass: no figure of {} has lost {:g} % against the baseline.", judged, percent) +
-         once;
+    return bounds ? fmt::format("Pass: {} lie inside {}.", of_all, baseline.name)
+                  : fmt::format("Pass: no figure of {} has lost {:g} % against the baseline.",
+                                judged,
+                                percent);
+  };
+  return wrong + said() + once;
 }
 
 Table checked_table(const CheckResult& result) {
-  const auto cell = [](const CheckedFigure& one, const Estimate<double>& value) {
-    return format_quantity(value, unit_of(one.figure.metric));
+  const auto of_run = [](const CheckedFigure& one) {
+    return format_quantity(one.figure.b, unit_of(one.figure.metric));
   };
   return make_table(
       "checked",
-      "Each figure against the baseline",
+      "Each figure against what it is checked by",
       result.figures,
-      {{parameter("what", "figure"), checked_text},
-       {measure("status", "result"),
-        [](const CheckedFigure& one) { return std::string(status_words(one.status)); }},
-       {measure("baseline", "baseline"),
-        [=](const CheckedFigure& one) { return cell(one, one.figure.a); }},
-       {measure("run", "run"), [=](const CheckedFigure& one) { return cell(one, one.figure.b); }},
-       {measure("gain", "run over baseline"),
-        [](const CheckedFigure& one) { return one.figure.gain; }},
+      {{parameter("what", "figure"),
+        [](const CheckedFigure& one) { return figure_text(one.figure); }},
+       {measure("status", "result"), &CheckedFigure::status},
+       {measure("baseline", "against"), reference_text},
+       {measure("run", "run"), of_run},
+       {measure("gain", "run over it"), [](const CheckedFigure& one) { return one.figure.gain; }},
+       {measure("link", "by").if_present(), link_text},
        {measure("needed", "to tell"), needed_text}},
       {"Judged by the spread between runs; below 1 the run is worse. Fail: worse by the tolerance "
        "or more with 95 % over all figures together (Holm). Pass: the interval leaves out a loss "
@@ -132,13 +149,15 @@ Document compose_check(const ComparedRun& run,
                        const CheckResult& result,
                        double tolerance,
                        const RenderOptions& options) {
+  const bool bounds = baseline.run == nullptr;
+  const Run& other = bounds ? *run.run : *baseline.run;
   Document document;
-  document.title = document_title(options.tool_version, "is it as fast as before?");
+  document.title = document_title(options.tool_version, "is it as fast as it should be?");
   document.subject = run.name;
   document.subtitle = fmt::format(
-      "run: {}; baseline: {}; tolerance {:g} %", run.name, baseline.name, 100.0 * tolerance);
-  document.verdict.headline =
-      own_doubts(run, baseline) + check_headline(run, baseline, result, tolerance);
+      "run: {}; against: {}; tolerance {:g} %", run.name, baseline.name, 100.0 * tolerance);
+  document.verdict.headline = own_doubts(run, {bounds ? "" : baseline.name, &other}) +
+                              check_headline(run, baseline, result, tolerance);
   document.sections =
       with_content({{"checked", "Checked", {}, {}, {checked_table(result)}},
                     {"unmatched", "Not compared", {}, {}, {unmatched_table(comparison)}},
@@ -146,20 +165,24 @@ Document compose_check(const ComparedRun& run,
                      "Machines and software",
                      {},
                      {},
-                     {facts_table(different_facts(*baseline.run, *run.run))}}});
-  document.next = {{fmt::format("scaleworth compare {} {}", baseline.name, run.name),
-                    "every size, and what differs"}};
+                     {facts_table(different_facts(other, *run.run))}}});
+  document.next = {
+      bounds ? NextCommand{fmt::format("scaleworth check {} --against BASELINE", run.name),
+                           "whether it is as fast as another run"}
+             : NextCommand{fmt::format("scaleworth compare {} {}", baseline.name, run.name),
+                           "every size, and what differs"}};
   return document;
 }
 
 /// "0.83x of the baseline (167 GB/s against 202 GB/s)", and what would tell.
 std::string outcome_text(const CheckedFigure& one) {
   const std::string needed = needed_text(one);
-  return fmt::format("{}: {} of the baseline ({} against {}){}{}",
-                     status_words(one.status),
+  return fmt::format("{}: {} of {} ({} against {}){}{}",
+                     word_of(one.status),
                      gain_text(one.figure),
+                     one.bound ? "the limit" : "the baseline",
                      value_text(one.figure, one.figure.b),
-                     value_text(one.figure, one.figure.a),
+                     one.bound ? reference_text(one) : value_text(one.figure, one.figure.a),
                      needed.empty() ? "" : "; ",
                      needed);
 }
@@ -199,7 +222,7 @@ std::string junit(const std::string& name, const std::string& headline, const Ch
     const auto& [before, behind] = elements.at(static_cast<std::size_t>(one.status));
     xml += fmt::format("<testcase classname=\"{}\" name=\"{}\">{}{}{}</testcase>\n",
                        info(one.figure.metric).key,
-                       xml_text(checked_text(one)),
+                       xml_text(figure_text(one.figure)),
                        before,
                        xml_text(outcome_text(one)),
                        behind);
@@ -220,7 +243,7 @@ std::string github(const std::string& headline, const CheckResult& result) {
   std::string lines = annotation(result.status, headline);
   for (const CheckedFigure& one : result.figures)
     if (one.status != CheckStatus::pass)
-      lines += annotation(one.status, checked_text(one) + ": " + outcome_text(one));
+      lines += annotation(one.status, figure_text(one.figure) + ": " + outcome_text(one));
   return lines;
 }
 
@@ -245,7 +268,7 @@ std::string prometheus(const CheckResult& result) {
     };
     const std::array<std::pair<const char*, std::string>, 7> all{
         {{"metric", info(one.figure.metric).key},
-         {"figure", checked_text(one)},
+         {"figure", figure_text(one.figure)},
          {"gpu", count(Parameter::gpu).empty() ? "" : "GPU" + count(Parameter::gpu)},
          {"n_nodes", count(Parameter::nodes)},
          {"nranks", count(Parameter::ranks)},

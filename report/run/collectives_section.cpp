@@ -416,6 +416,15 @@ Table level_table(const std::vector<LinkLevel>& levels) {
         &LinkLevel::rate}},
       {"Both ways at once. The all-reduce of n bytes over N nodes of p ranks, in rings: "
        "2 (p - 1) (alpha + n beta / p) within plus 2 (N - 1) (alpha + n beta / N) between."});
+
+std::string change_text(const LayoutChange& one) {
+  return fmt::format(
+      "Another regime: among {} {} takes {:.2f}x as long for each byte on a link as among {}; "
+      "counts between them may have either.",
+      ranks_phrase(one.to.ranks),
+      word_of(one.collective),
+      one.times,
+      ranks_phrase(one.from.ranks));
 }
 
 void put_point(Fields& json, const CollectivePoint& one) {
@@ -447,7 +456,8 @@ void put_fit(Fields& json, const CommunicationFit& one) {
 
 Section collectives_section(const Collectives& collectives,
                             const Results& algorithms,
-                            const std::vector<LinkLevel>& levels) {
+                            const std::vector<LinkLevel>& levels,
+                            const CommunicationModel& communication) {
   Section section{"collectives", "Collectives: what communication costs", {}, {}, {}};
   if (!collectives.empty()) {
     section.tables = {
@@ -486,6 +496,7 @@ Section collectives_section(const Collectives& collectives,
     Table table = make(algorithms);
     if (!table.rows.empty()) section.tables.push_back(std::move(table));
   }
+  section.lead = mapped(communication.changes(), change_text);
   return section;
 }
 

@@ -14,6 +14,7 @@ namespace scaleworth::report {
 std::string own_doubts(const ComparedRun& a, const ComparedRun& b) {
   std::vector<Finding> doubts;
   for (const ComparedRun* one : {&a, &b}) {
+    if (one == &b && a.run == b.run) continue;
     if (model::wrong_results(*one->run).settings > 0) continue;  // the headline says so
     for (Finding& of : findings_of(*one->run, model::analyse(*one->run, {}))) {
       if (of.doubt.empty()) continue;
@@ -35,89 +36,55 @@ using model::Comparison;
 using model::NoiseBasis;
 using model::Unmatched;
 
-const char* noise_words(NoiseBasis noise) {
-  // In the order of the enumeration.
-  return std::array{"spread between runs",
-                    "samples of one run each",
-                    "scatter between sizes",
-                    "nothing to tell noise from"}
-      .at(static_cast<std::size_t>(noise));
+bool of_sweep(const ComparedFigure& figure) {
+  return figure.setting.contains(Parameter::collective);
 }
 
-/// A figure with what it is of.
-struct Placed {
-  std::string what;
-  const ComparedFigure* figure;
-};
-
-std::vector<Placed> placed(const Comparison& comparison,
-                           std::vector<ComparedFigure> ComparedSweep::*list,
-                           bool start_up) {
-  std::vector<Placed> rows;
-  for (const ComparedSweep& sweep : comparison.sweeps) {
-    for (const ComparedFigure& figure : sweep.*list)
-      if ((figure.metric == Metric::alpha) == start_up)
-        rows.push_back({sweep_text(sweep.setting), &figure});
-  }
-  return rows;
-}
-
-std::vector<Placed> placed(const Comparison& comparison, Metric metric) {
-  std::vector<Placed> rows;
-  for (const ComparedFigure& figure : comparison.machine)
-    if (figure.metric == metric) rows.push_back({machine_text(figure), &figure});
-  return rows;
-}
-
-/// Figures of one unit of both, and their ratio.
+/// Figures of one unit of both, and their ratio: those of `figures` that `wanted` chooses.
+template <class Wanted>
 Table figures_table(const char* id,
                     const char* title,
                     const char* what,
-                    const std::vector<Placed>& rows,
-                    Unit unit,
-                    std::vector<std::string> notes) {
-  return make_table(
-      id,
-      title,
-      rows,
-      {{parameter("what", what), &Placed::what},
-       {parameter("message", "message").if_present(),
-        [](const Placed& row) {
-          const std::string subject = subject_of(*row.figure);
-          return subject.empty() ? Cell{} : Cell{subject};
-        }},
-       {measure("a", "A", unit), [](const Placed& row) { return row.figure->a; }},
-       {measure("b", "B", unit), [](const Placed& row) { return row.figure->b; }},
-       {measure("gain", "B over A"), [](const Placed& row) { return row.figure->gain; }},
-       {measure("difference", "which means"),
-        [](const Placed& row) { return std::string(difference_words(*row.figure)); }},
-       {measure("noise", "noise from").as_detail(),
-        [](const Placed& row) { return std::string(noise_words(row.figure->noise)); }}},
-      std::move(notes));
+                    std::vector<ComparedFigure> figures,
+                    Wanted wanted,
+                    std::vector<std::string> notes = {}) {
+  std::erase_if(figures, [&](const ComparedFigure& one) { return !wanted(one.metric); });
+  const Unit unit = figures.empty() ? Unit::plain : unit_of(figures.front().metric);
+  const auto of = [](const ComparedFigure& one) {
+    return of_sweep(one) ? sweep_text(one.setting) : machine_text(one);
+  };
+  const auto subject = [](const ComparedFigure& one) -> std::optional<std::string> {
+    if (of_sweep(one)) return subject_of(one);
+    return std::nullopt;
+  };
+  return make_table(id,
+                    title,
+                    figures,
+                    {{parameter("what", what), of},
+                     {parameter("message", "message").if_present(), subject},
+                     {measure("a", "A", unit), &ComparedFigure::a},
+                     {measure("b", "B", unit), &ComparedFigure::b},
+                     {measure("gain", "B over A"), &ComparedFigure::gain},
+                     {measure("difference", "which means"), difference_words},
+                     {measure("noise", "noise from").as_detail(), &ComparedFigure::noise}},
+                    std::move(notes));
 }
 
-/// A figure that heads the document.
-struct Leading {
-  const ComparedFigure* figure;
-  std::string what;
-};
-
 /// Of a sweep the large messages, or what differs most where those do not.
-Leading leading_of(const ComparedSweep& sweep) {
+const ComparedFigure* leading_of(const ComparedSweep& sweep) {
   const auto weight = [](const ComparedFigure& figure) {
     return std::pair(figure.differs(),
                      figure.metric == Metric::largest_bus_bandwidth
                          ? 1e9
                          : std::abs(std::log(figure.gain.value)));
   };
-  const ComparedFigure& figure = *std::ranges::max_element(sweep.key_figures, {}, weight);
-  return {&figure, fmt::format("{} ({}: ", sweep_text(sweep.setting), subject_of(figure))};
+  return &*std::ranges::max_element(sweep.key_figures, {}, weight);
 }
 
 /// The training step on most ranks, where both divide the same batch; of a machine the product (or
 /// the multiply-adds) that both do fastest, in bf16 where both have it, and the memory by STREAM's
 /// kernels.
-std::vector<Leading> leading_of(const std::vector<ComparedFigure>& machine) {
+std::vector<const ComparedFigure*> leading_of(const std::vector<ComparedFigure>& machine) {
   const auto fastest = [&](Metric metric, const auto& counts) -> const ComparedFigure* {
     const ComparedFigure* best = nullptr;
     const auto weight = [](const ComparedFigure& figure) {
@@ -137,7 +104,7 @@ std::vector<Leading> leading_of(const std::vector<ComparedFigure>& machine) {
     }
     return best;
   };
-  std::vector<Leading> leading;
+  std::vector<const ComparedFigure*> leading;
   const auto in_memory = [](const ComparedFigure& figure) {
     return figure.setting.symbol<MemoryLevelName>(Parameter::level) == MemoryLevelName::memory;
   };
@@ -148,33 +115,35 @@ std::vector<Leading> leading_of(const std::vector<ComparedFigure>& machine) {
        {fastest(Metric::step_s, in_strong_scaling),
         fastest(Metric::flop_rate, [](const ComparedFigure&) { return true; }),
         fastest(Metric::memory_bandwidth, in_memory)})
-    if (one != nullptr) leading.push_back({one, machine_text(*one) + " ("});
+    if (one != nullptr) leading.push_back(one);
   if (!leading.empty() || machine.empty()) return leading;
   // Transfers, launches and latencies alone: what differs most.
   const auto change = [](const ComparedFigure& one) {
     return std::pair(one.differs(), std::abs(std::log(one.gain.value)));
   };
-  const ComparedFigure& most = *std::ranges::max_element(machine, {}, change);
-  return {{&most, machine_text(most) + " ("}};
+  return {&*std::ranges::max_element(machine, {}, change)};
 }
 
 /// "B is 1.9x as fast as A in bf16 product 64 x 64 x 64 (2 TFLOP/s against 1 TFLOP/s)".
-std::string gain_sentence(const Leading& one) {
-  return fmt::format("B is {} as fast as A in {}{} against {})",
-                     gain_text(*one.figure),
-                     one.what,
-                     value_text(*one.figure, one.figure->b),
-                     value_text(*one.figure, one.figure->a));
+std::string gain_sentence(const ComparedFigure& one) {
+  return fmt::format(
+      "B is {} as fast as A in {} against {})",
+      gain_text(one),
+      of_sweep(one)
+          ? fmt::format(
+                "{} ({}: {}", sweep_text(one.setting), subject_of(one), value_text(one, one.b))
+          : machine_text(one) + " (" + value_text(one, one.b),
+      value_text(one, one.a));
 }
 
 /// What differs, then what does not beyond the noise, then what nothing tells, a sentence each.
-std::string differences_of(const std::vector<Leading>& leading) {
+std::string differences_of(const std::vector<const ComparedFigure*>& leading) {
   std::array<std::vector<std::string>, 3> sentences;
-  for (const Leading& one : leading) {
-    const std::string gain = gain_sentence(one);
-    if (one.figure->noise == NoiseBasis::none)
+  for (const ComparedFigure* one : leading) {
+    const std::string gain = gain_sentence(*one);
+    if (one->noise == NoiseBasis::none)
       sentences[2].push_back(gain + ", maybe by noise: repeat each three times");
-    else if (one.figure->differs())
+    else if (one->differs())
       sentences[0].push_back(gain);
     else
       sentences[1].push_back("No difference beyond the noise: " + gain);
@@ -190,34 +159,27 @@ std::string headline(const ComparedRun& a, const ComparedRun& b, const Compariso
     return wrong +
            "Nothing can be compared: the two have no figure of the same kind, nor a collective on "
            "the same layout, see Not compared; measure both with the same command";
-  std::vector<Leading> leading = leading_of(comparison.machine);
+  std::vector<const ComparedFigure*> leading = leading_of(comparison.machine);
   if (!comparison.sweeps.empty()) leading.push_back(leading_of(comparison.sweeps.front()));
   return wrong + differences_of(leading);
 }
 
 std::vector<std::string> lines_of(const Comparison& comparison) {
-  std::size_t better = 0;
-  std::size_t worse = 0;
-  std::size_t unknown = 0;
-  std::size_t all = 0;
-  bool repeats = true;
-  for (const ComparedFigure& figure : model::judged(comparison)) {
-    ++all;
-    better += figure.differs() && figure.gain.value > 1.0 ? 1 : 0;
-    worse += figure.differs() && figure.gain.value < 1.0 ? 1 : 0;
-    unknown += figure.noise == NoiseBasis::none ? 1 : 0;
-    repeats = repeats && figure.noise == NoiseBasis::repeats;
-  }
-  std::vector<std::string> lines;
-  if (all > 0)
-    lines.push_back(fmt::format(
-        "Of {} key figures B is better in {}, worse in {}, and the same within the noise in {}{}.",
-        all,
-        better,
-        worse,
-        all - better - worse - unknown,
-        unknown == 0 ? "" : fmt::format("; of {} the noise is not known", unknown)));
-  if (all > 0 && !repeats)
+  const std::vector<ComparedFigure> all = model::judged(comparison);
+  const auto with = [&](auto is) { return std::ranges::count_if(all, is); };
+  const auto differ = with(&ComparedFigure::differs);
+  const auto better =
+      with([](const ComparedFigure& one) { return one.differs() && one.gain.value > 1.0; });
+  const auto unknown = std::ranges::count(all, NoiseBasis::none, &ComparedFigure::noise);
+  if (all.empty()) return {};
+  std::vector<std::string> lines{fmt::format(
+      "Of {} key figures B is better in {}, worse in {}, and the same within the noise in {}{}.",
+      all.size(),
+      better,
+      differ - better,
+      std::ssize(all) - differ - unknown,
+      unknown == 0 ? "" : fmt::format("; of {} the noise is not known", unknown))};
+  if (std::ranges::count(all, NoiseBasis::repeats, &ComparedFigure::noise) < std::ssize(all))
     lines.push_back(
         fmt::format("Without repeats the noise between runs is taken as {:g} % of each: measure "
                     "both three times (--repeat 3) before you decide on a small difference.",
@@ -230,48 +192,29 @@ constexpr const char* gain_note =
     "median bus bandwidth at sizes within 8x of the largest. Sizes: those that both have nearest "
     "to 8 KiB, 1 MiB and 64 MiB.";
 
-/// One table for each metric, in their order.
-std::vector<Table> machine_tables(const Comparison& comparison) {
-  return mapped(machine_metrics, [&](const MachineMetric& kind) {
-    return figures_table(info(kind.metric).key,
-                         kind.title,
-                         "of",
-                         placed(comparison, kind.metric),
-                         unit_of(kind.metric),
-                         {});
-  });
-}
-
 std::vector<Section> comparison_sections(const ComparedRun& a,
                                          const ComparedRun& b,
                                          const Comparison& comparison,
                                          const RenderOptions& options) {
-  using Sweep = ComparedSweep;
-  Table sizes = figures_table("sizes",
-                              "Bus bandwidth at every size that both have",
-                              "collective",
-                              placed(comparison, &Sweep::sizes, false),
-                              Unit::bytes_per_second,
-                              {});
-  if (!options.details) sizes.rows.clear();
-  return with_content({{"machine", "Machine", {}, {}, machine_tables(comparison)},
-                       {"figures",
-                        "Collectives",
-                        {},
-                        {},
-                        {figures_table("key_figures",
-                                       "Bus bandwidth",
-                                       "collective",
-                                       placed(comparison, &Sweep::key_figures, false),
-                                       Unit::bytes_per_second,
-                                       {gain_note}),
-                         figures_table("start_up",
-                                       "Start-up time (alpha)",
-                                       "collective",
-                                       placed(comparison, &Sweep::key_figures, true),
-                                       Unit::seconds,
-                                       {}),
-                         std::move(sizes)}},
+  const auto all = model::judged(comparison);
+  std::vector<Table> machine = mapped(machine_metrics, [&](const MachineMetric& kind) {
+    const auto is = [&](Metric metric) { return metric == kind.metric; };
+    return figures_table(info(kind.metric).key, kind.title, "of", all, is);
+  });
+  const auto start = [](Metric metric) { return metric == Metric::alpha; };
+  const auto rate = [](Metric metric) {
+    return metric == Metric::bus_bandwidth || metric == Metric::largest_bus_bandwidth;
+  };
+  std::vector<Table> collectives{
+      figures_table("key_figures", "Bus bandwidth", "collective", all, rate, {gain_note}),
+      figures_table("start_up", "Start-up time (alpha)", "collective", all, start)};
+  std::vector<ComparedFigure> sizes;
+  for (const ComparedSweep& sweep : comparison.sweeps)
+    if (options.details) sizes.insert(sizes.end(), sweep.sizes.begin(), sweep.sizes.end());
+  collectives.push_back(figures_table(
+      "sizes", "Bus bandwidth at every size that both have", "collective", sizes, rate));
+  return with_content({{"machine", "Machine", {}, {}, std::move(machine)},
+                       {"figures", "Collectives", {}, {}, std::move(collectives)},
                        {"unmatched", "Not compared", {}, {}, {unmatched_table(comparison)}},
                        {"stacks",
                         "Machines and software",
@@ -317,17 +260,7 @@ void put_figure(Fields& json, const ComparedFigure& figure) {
   json("b", figure.b);
   json.sentence("B over A; of what is better when low A over B. Above 1 B is better.");
   json("gain", figure.gain);
-  json("noise",
-       std::array{"repeats", "samples", "neighbours", "none"}.at(
-           static_cast<std::size_t>(figure.noise)),
-       "What the interval of the gain is made from.",
-       one_of("repeats|samples|neighbours|none"));
-}
-
-void put_status(Fields& json, const char* key, CheckStatus status) {
-  json(key,
-       std::array{"pass", "warn", "fail", "cannot_tell"}.at(static_cast<std::size_t>(status)),
-       one_of("pass|warn|fail|cannot_tell"));
+  json("noise", figure.noise, "What the interval of the gain is made from.");
 }
 
 std::string comparison_json(Fields::Make make,
@@ -363,7 +296,7 @@ std::string comparison_json(Fields::Make make,
         [&](Fields& of) {
           static const CheckResult none;
           const CheckResult& checked = result ? *result : none;
-          put_status(of, "status", checked.status);
+          of("status", checked.status);
           of("wrong_results",
              checked.wrong_results,
              "Settings of the run that a check found wrong.");
@@ -371,7 +304,7 @@ std::string comparison_json(Fields::Make make,
              checked.measured_once,
              "Figures without repeats on either side, which are not judged.");
           of.array("figures", checked.figures, [](Fields& each, const CheckedFigure& one) {
-            put_status(each, "status", one.status);
+            each("status", one.status);
             put_figure(each, one.figure);
             each("runs_needed", one.runs_needed);
           });

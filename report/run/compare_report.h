@@ -20,7 +20,7 @@ std::string render_comparison(const ComparedRun& a,
                               const RenderOptions& options);
 
 /// `run` judged by `check` against `baseline`, which is A of `comparison`. `tolerance`: the loss
-/// that is looked for, in (0, 1).
+/// that is looked for, in (0, 1). A baseline without a run names bounds: "what the links allow".
 std::string render_check(const ComparedRun& run,
                          const ComparedRun& baseline,
                          const model::Comparison& comparison,

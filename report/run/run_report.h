@@ -18,7 +18,8 @@ Section roofline_section(const model::RooflineResult& roofline);
 /// Of GPUs: NCCL's choice, the fastest way by size, whose predictions hold.
 Section collectives_section(const std::vector<model::CollectiveResult>& collectives,
                             const std::vector<model::AlgorithmResult>& algorithms,
-                            const std::vector<model::LinkLevel>& levels = {});
+                             const std::vector<model::LinkLevel>& levels = {},
+                             const model::CommunicationModel& communication = {});
 /// Of rows by scaling result the last of strong scaling, which heads the page; absent without one.
 template <class Row>
 std::optional<std::size_t> last_strong(const std::vector<Row>& rows) {

@@ -30,6 +30,7 @@ struct Analysis {
   std::vector<CollectiveResult> collectives;
   std::vector<LinkLevel> levels;            // of ranks on several nodes
   std::vector<AlgorithmResult> algorithms;  // of NCCL
+  CommunicationModel communication;         // of both, by layout
   std::vector<ScalingResult> scaling;
 };
 

@@ -7,13 +7,12 @@
 #include "src/model/laws/classic_laws.h"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
 
 namespace scaleworth::model {
-struct AllReduceTime;
-
 struct CollectivePoint {
   Bytes message;
   Estimate<Seconds> time;
@@ -36,6 +35,11 @@ struct CurveKnot {
   double time = 0.0;
 };
 
+struct TimedSize {
+  Bytes message;
+  Seconds time;
+};
+
 struct CommunicationFit {
   std::string form;  // "alpha-beta", "curve"
   std::vector<CommunicationSegment> segments;
@@ -49,6 +53,7 @@ struct CommunicationFit {
   /// time and the rate that large messages approach.
   std::optional<CommunicationSegment> start = {};
   std::optional<CommunicationSegment> asymptote = {};
+  std::vector<TimedSize> end = {};  // from a sixteenth of the largest size on
 
   /// r_inf = 1 / beta of the asymptote (Hockney 1994); absent where it does not rise with size.
   std::optional<Estimate<BytesPerSecond>> largest_rate() const;
@@ -175,11 +180,6 @@ std::vector<LinkLevel> link_levels(const Run& run);
 /// know it.
 std::vector<CollectiveResult> analyse_collectives(const Run& run);
 
-struct TimedSize {
-  Bytes message;
-  Seconds time;
-};
-
 // Time of a collective as a function of its size: a line, or a curve that lines explain.
 
 inline constexpr const char* form_alpha_beta = "alpha-beta";
@@ -218,8 +218,11 @@ std::optional<Bytes> half_rate_message(const CommunicationFit& fit);
 /// Time of one operation of `message`. The 95 % interval is 2.45 x the held-out error (for normal
 /// errors the mean |error| is 0.8 sigma, 1.96 / 0.8 = 2.45); of a line it adds, in quadrature, the
 /// ends of alpha's and beta's intervals taken together (too wide: their errors partly cancel);
-/// between two ranges of a curve it reaches to both ranges' lines. Absent when neither is known. No
-/// form extrapolates well beyond its last measured regime: 10 % to 45 % on public tables.
+/// between two ranges of a curve it reaches to both ranges' lines. Absent when neither is known.
+/// Beyond the largest size the rate may still rise or not: the geometric mean of c0 + c1 n and of
+/// c0 sqrt(n) + c1 n (c >= 0, relative least squares), each over the sizes from a quarter and from
+/// a sixteenth of the largest on; the interval spans them, and the held-out error at least. No form
+/// sees a regime that begins beyond the measured sizes.
 Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message);
 
 /// Whether a size counts among the large ones of a sweep up to `largest`: within a factor of eight.
@@ -229,16 +232,78 @@ bool is_large(Bytes message, Bytes largest);
 /// `points`, which a stray row does not move. Measured, not extrapolated from a fitted beta.
 BytesPerSecond large_bus_bandwidth(const std::vector<CollectivePoint>& points);
 
-/// The time of an isolated all-reduce among any number of ranks: as measured there; of other counts
-/// the start-up time of its smallest messages by a law over all measured counts,
+/// Who takes part: ranks, on so many nodes that hold as many each.
+struct RankLayout {
+  int ranks = 2;
+  int nodes = 1;
+  int per_node() const { return (ranks + nodes - 1) / nodes; }
+  friend auto operator<=>(const RankLayout&, const RankLayout&) = default;
+};
+
+/// Time of a collective on one layout over its size, as measured.
+struct LayoutCurve {
+  Collective collective = Collective::all_reduce;
+  CollectiveMode mode = CollectiveMode::isolated;
+  RankLayout layout;
+  CommunicationFit fit;
+  Bytes largest;  // measured size
+};
+
+/// Between two measured counts that differ in no other count the regime changes.
+struct LayoutChange {
+  Collective collective = Collective::all_reduce;
+  RankLayout from;
+  RankLayout to;
+  double times = 1.0;  // as long for each byte that passes a link
+};
+
+/// The time of a collective among any ranks: on a measured layout by its curve (`predict`),
+/// isolated calls first, else from curves whose layouts differ in one count k, ranks of one node or
+/// nodes of as many ranks each. The start-up time of the smallest messages by a law over the
+/// measured counts,
 ///   alpha(k) = a0 + a1 (k - 1) + a2 log2(k)   launch, hops of a ring, levels of a tree; a >= 0,
-/// by relative least squares (from two counts without a2), and the rest of the largest measured
-/// count's time with the ring's bytes, (k - 1) / k. Its interval spans a0 + a1 (k - 1) and
+/// by relative least squares (from two counts without a2); its interval spans a0 + a1 (k - 1) and
 /// a0 + a2 log2(k). One measured count m leaves growth unknown: between none and (k - 1) / (m - 1),
-/// of which the value is the geometric mean. Zero for one rank; empty without a fit.
-/// Assumes every hop like those measured (one node or one kind of link), and protocol changes at
-/// the same sizes. Source: Thakur, Rabenseifner, Gropp 2005; Chan et al. 2007.
-AllReduceTime predict_all_reduce(const std::vector<CollectiveResult>& collectives);
+/// of which the value is the geometric mean. The rest, for each byte that passes a link of a ring,
+/// (n - 1) / n of n ranks, is interpolated over log k; beyond the largest count it lies between
+/// that count's and c0 + c1 log2(k). A step between two counts by 25 % or more, and three times
+/// that of any other gap, is a change of regime: between the two the interval holds both, beyond it
+/// the law takes the counts behind it only. Nothing over links, or on nodes of as many ranks, that
+/// no layout had. Zero for one rank. Source: Hockney 1994; Thakur, Rabenseifner, Gropp 2005; Chan
+/// et al. 2007.
+class CommunicationModel {
+ public:
+  /// `node`: ranks of one node, where it is known.
+  CommunicationModel() = default;
+  explicit CommunicationModel(std::vector<LayoutCurve> curves, std::optional<int> node = {});
+
+  std::optional<Estimate<Seconds>> time(Collective collective,
+                                        const RankLayout& layout,
+                                        Bytes message) const;
+  /// Among so many ranks, by isolated calls first, or of `mode`; null where it was not measured.
+  const LayoutCurve* measured(Collective collective,
+                              int ranks,
+                              std::optional<CollectiveMode> mode = {}) const;
+  /// Of so many ranks: as they were measured, else they fill one node after the other.
+  RankLayout layout(Collective collective, int ranks) const;
+  /// At the largest size that all counts have.
+  std::vector<LayoutChange> changes() const;
+  /// Of isolated calls by a number of ranks; empty without any.
+  std::function<std::optional<Estimate<Seconds>>(Bytes, int)> all_reduce() const;
+
+ private:
+  std::vector<LayoutCurve> curves_;  // isolated calls first, then by layout
+  std::optional<int> node_;
+};
+
+/// What a recording names; of what is known to be communication and not which, an all-reduce.
+Collective collective_of(CollectiveKind kind);
+
+CommunicationModel communication_model(const Run& run);
+/// Of its results.
+CommunicationModel communication_model(const Run& run,
+                                       const std::vector<CollectiveResult>& collectives,
+                                       const std::vector<AlgorithmResult>& algorithms);
 
 // An all-reduce by stated latency and bandwidth, in each of the ways that libraries do it.
 

@@ -3,7 +3,6 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "src/core/statistics/sampling.h"
 #include "src/model/collectives.h"
-#include "src/model/laws/model_selection.h"
 
 #include <cmath>
 #include <limits>
@@ -374,76 +373,39 @@ double coefficient_spread(const CommunicationSegment& line, Bytes message, bool 
   return std::abs(at_end / time_at(line, message) - 1.0);
 }
 
-/// Start-up time of the smallest messages of an all-reduce.
-Seconds start_up_of(const CommunicationFit& fit) {
-  const CommunicationSegment& first = fit.segments.front();
-  return std::min(first.alpha.value, evaluate(fit, first.smallest));
+/// c0 n^power + c1 n at `message`, of at least three points.
+std::optional<double> continued(std::span<const TimedSize> points, double power, Bytes message) {
+  if (points.size() < least_points) return std::nullopt;
+  const auto bent = [&](Bytes size) { return std::pow(size.value() / message.value(), power); };
+  std::vector<double> matrix;
+  for (const TimedSize& one : points) matrix.push_back(bent(one.message) / one.time.value());
+  for (const TimedSize& one : points)
+    matrix.push_back(one.message.value() / message.value() / one.time.value());
+  const auto terms = solve_nonnegative(matrix, std::vector<double>(points.size(), 1.0));
+  return terms[0] + terms[1];
 }
 
-/// Start-up time as a function of the rank count k: a0 + a1 (k - 1) + a2 log2(k) of launch, ring
-/// and tree, from fewer counts fewer terms.
-class StartUp {
- public:
-  explicit StartUp(const std::map<int, CommunicationFit>& fits) {
-    for (const auto& [ranks, fit] : fits) {
-      if (start_up_of(fit) > Seconds(0.0)) measured_.emplace_back(ranks, start_up_of(fit).value());
-    }
-    if (measured_.size() < 2) return;
-    laws_ = {fitted({constant, hops}), fitted({constant, levels})};
-    laws_.insert(laws_.begin(), measured_.size() > 2 ? fitted({constant, hops, levels}) : laws_[0]);
+/// Beyond the largest size, as `predict` says; absent for few sizes there.
+std::optional<Estimate<Seconds>> beyond_sizes(const CommunicationFit& fit, Bytes message) {
+  std::vector<double> logs;
+  for (const double factor : {4.0, 16.0}) {
+    const auto first = std::ranges::find_if(fit.end, [&](const TimedSize& one) {
+      return one.message * factor >= fit.end.back().message;
+    });
+    for (const double power : {0.0, 0.5})
+      if (const auto time = continued(std::span(first, fit.end.end()), power, message))
+        logs.push_back(std::log(*time));
   }
-
-  std::string growth() const {
-    if (measured_.size() == 1) {
-      return fmt::format(
-          "start-up time measured at {} ranks only, so between unchanged and in proportion to K - "
-          "1",
-          measured_[0].first);
-    }
-    return fmt::format("start-up time a0 + a1 (K-1){} over {} counts",
-                       measured_.size() > 2 ? " + a2 log2 K" : "",
-                       measured_.size());
-  }
-
-  /// One count: the geometric mean of the least and the largest growth, whose ratio to either is
-  /// the same.
-  Estimate<Seconds> at(int ranks) const {
-    if (measured_.empty()) return {Seconds(0.0), Interval<Seconds>{}, 0};
-    std::vector<double> times;
-    for (const auto& [terms, coefficients] : laws_) {
-      times.push_back(0.0);
-      for (std::size_t i = 0; i < terms.size(); ++i) {
-        times.back() += coefficients[i] * terms[i](ranks);
-      }
-    }
-    if (times.empty()) {
-      const auto& [only, time] = measured_.front();
-      const double other = time * (ranks - 1) / (only - 1);
-      times = {std::sqrt(time * other), time, other};
-    }
-    const auto [low, high] = std::ranges::minmax(times);
-    return {Seconds(times[0]), Interval<Seconds>{Seconds(low), Seconds(high)}, measured_.size()};
-  }
-
- private:
-  using Term = double (*)(int);
-  using Law = std::pair<std::vector<Term>, std::vector<double>>;
-  static double constant(int) { return 1.0; }
-  static double hops(int ranks) { return ranks - 1.0; }
-  static double levels(int ranks) { return std::log2(ranks); }
-
-  /// Least squares of the relative error, no coefficient below 0.
-  Law fitted(const std::vector<Term>& terms) const {
-    std::vector<double> matrix;
-    for (const Term term : terms) {
-      for (const auto& [ranks, time] : measured_) matrix.push_back(term(ranks) / time);
-    }
-    return {terms, solve_nonnegative(matrix, std::vector<double>(measured_.size(), 1.0))};
-  }
-
-  std::vector<std::pair<int, double>> measured_;  // ranks, seconds
-  std::vector<Law> laws_;                         // the first is the value, all are the interval
-};
+  if (logs.empty()) return std::nullopt;
+  const auto [low, high] = std::ranges::minmax(logs);
+  const double middle =
+      std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
+  const double misfit = fit.held_out_error.value_or(0.0);
+  return Estimate<Seconds>{Seconds(std::exp(middle)),
+                           Interval<Seconds>{Seconds(std::exp(std::min(low, middle - misfit))),
+                                             Seconds(std::exp(std::max(high, middle + misfit)))},
+                           fit.end.size()};
+}
 }  // namespace
 
 std::optional<CommunicationFit> fit_communication(std::span<const TimedSize> points,
@@ -456,6 +418,8 @@ std::optional<CommunicationFit> fit_communication(std::span<const TimedSize> poi
   fit->strays = std::move(strays);
   fit->start = line_at_end(kept, fit->segments.front(), false);
   fit->asymptote = line_at_end(kept, fit->segments.back(), true);
+  for (const TimedSize& one : kept)
+    if (one.message * 16.0 >= kept.back().message) fit->end.push_back(one);
   fit->median_residual = median(relative_errors(*fit, kept)).value_or(0.0);
   const std::vector<double> errors = held_out_errors(kept, form);
   if (errors.empty()) return fit;
@@ -517,6 +481,8 @@ std::optional<Bytes> half_rate_message(const CommunicationFit& fit) {
 
 Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message) {
   constexpr double interval_per_mean_error = 2.45;
+  if (!fit.end.empty() && message > fit.end.back().message)
+    if (const auto beyond = beyond_sizes(fit, message)) return *beyond;
   const Seconds time = evaluate(fit, message);
   const CommunicationSegment& line = fit.segments.front();
   Estimate<Seconds> predicted{time, std::nullopt, line.alpha.samples};
@@ -538,38 +504,5 @@ Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message) {
   predicted.interval =
       Interval<Seconds>{low * std::max(0.0, 1.0 - spread(false)), high * (1.0 + spread(true))};
   return predicted;
-}
-
-AllReduceTime predict_all_reduce(const std::vector<CollectiveResult>& collectives) {
-  std::map<int, CommunicationFit> fits;
-  for (const CollectiveResult& one : collectives) {
-    const bool isolated =
-        one.collective == Collective::all_reduce && one.mode == CollectiveMode::isolated;
-    if (isolated && !one.fits.empty()) fits[one.ranks] = one.fits[one.chosen];
-  }
-  if (fits.empty()) return nullptr;
-  StartUp start_up(fits);
-  const std::string growth = start_up.growth();
-  AllReduceTime time = [fits = std::move(fits), start_up = std::move(start_up)](
-                           Bytes message, int ranks) -> std::optional<Estimate<Seconds>> {
-    if (ranks == 1) return Estimate<Seconds>{Seconds(0.0), Interval<Seconds>{}, 0};
-    if (const auto exact = fits.find(ranks); exact != fits.end()) {
-      return predict(exact->second, message);
-    }
-    const auto& [measured, fit] = *fits.rbegin();
-    const Estimate<Seconds> base = predict(fit, message);
-    const Seconds measured_start = std::min(start_up_of(fit), base.value);
-    const double volume = (ranks - 1.0) / ranks * measured / (measured - 1.0);
-    const auto rest = [&](Seconds of) {
-      return (of - measured_start * (of / base.value)) * volume;
-    };
-    const Estimate<Seconds> start = start_up.at(ranks);
-    return Estimate<Seconds>{
-        start.value + rest(base.value),
-        Interval<Seconds>{start.low() + rest(base.low()), start.high() + rest(base.high())},
-        base.samples};
-  };
-  time.growth = growth;
-  return time;
 }
 }  // namespace scaleworth::model

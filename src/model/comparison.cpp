@@ -77,13 +77,6 @@ Scatter scatter_of(const Figure& figure) {
   return scatter;
 }
 
-/// The interval that follows from the spread.
-void set_interval(ComparedFigure& figure) {
-  const double reach = student_t_two_sided(confidence, figure.spread.degrees) * figure.error();
-  const double log = std::log(figure.gain.value);
-  figure.gain.interval = Interval<double>{std::exp(log - reach), std::exp(log + reach)};
-}
-
 /// Adds what may differ from run to run, which single runs cannot show.
 void allow_for_runs(ComparedFigure& compared) {
   constexpr double normal_reach = 1.96;  // of 95 %
@@ -360,6 +353,12 @@ void share_spread(Comparison& comparison) {
   }
 }
 }  // namespace
+
+void set_interval(ComparedFigure& figure) {
+  const double reach = student_t_two_sided(confidence, figure.spread.degrees) * figure.error();
+  const double log = std::log(figure.gain.value);
+  figure.gain.interval = Interval<double>{std::exp(log - reach), std::exp(log + reach)};
+}
 
 Comparison compare(const std::vector<Figure>& a, const std::vector<Figure>& b) {
   const auto part = [](const std::vector<Figure>& all, bool collectives) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/core/run.h"
+#include "src/model/comparison.h"
 #include "tests/benchmarks/accuracy.h"
 #include "tests/sim/trace/faulty_job.h"
 #include "tests/unit/model/public_tables.h"
@@ -314,11 +316,124 @@ void add_published(std::vector<Row>& rows) {
     operations.add(name, std::nullopt, theirs);
   rows.push_back(operations.row("by one operation"));
 }
+/// Times of the simulator's collectives on a fabric that is `faster` than the job's transfers.
+Run fabric_of(const JobPlan& plan, double faster) {
+  Run run;
+  ProbeRecord& probe = run.probes.emplace_back();
+  probe.name = probe_name::comm_collectives;
+  for (const Collective kind :
+       {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter})
+    for (const int ranks : {plan.replicas, plan.ranks()})
+      for (std::int64_t bytes = 1 << 13; bytes <= 1 << 30; bytes *= 2) {
+        Point& point = probe.points.emplace_back();
+        point.setting = {{Parameter::collective, kind},
+                         {Parameter::mode, CollectiveMode::isolated},
+                         {Parameter::ranks, std::int64_t{ranks}},
+                         {Parameter::message_bytes, bytes}};
+        const double seconds = 1e-9 * double(bytes) / 50.0 / faster;  // 50 bytes per ns
+        point.samples = {{Metric::time_s, std::vector<double>(4, seconds)}};
+      }
+  return run;
+}
+
+/// What holds up the collectives of a kind and size, by the simulator's own clock: mean wait of a
+/// rank and mean transfer beyond the fabric's time, ns.
+struct HeldUp {
+  double wait = 0.0;
+  double excess = 0.0;
+  double transfer = 0.0;
+
+  FabricVerdict verdict() const {
+    const double lost = wait + excess;
+    if (lost < 0.1 * (wait + transfer)) return FabricVerdict::as_measured;
+    if (excess >= 0.8 * lost) return FabricVerdict::transfer_bound;
+    return wait >= 0.8 * lost ? FabricVerdict::skew_bound : FabricVerdict::mixed;
+  }
+};
+
+std::map<std::pair<CollectiveKind, std::int64_t>, HeldUp> truth_of(
+    const testing::GeneratedJob& generated, double faster) {
+  using Call = std::tuple<CollectiveKind, std::int64_t, std::string, std::int64_t>;
+  std::map<Call, std::vector<std::pair<double, double>>> calls;  // begin and end of each rank
+  for (std::size_t rank = 0; rank < generated.job.recordings.size(); ++rank) {
+    const trace::Recording& one = generated.job.recordings[rank];
+    for (const trace::DeviceEvent& event : one.device_events) {
+      if (event.work_class != WorkClass::communication) continue;
+      const trace::Communication& known = one.communications[event.communication];
+      if (known.kind == CollectiveKind::send || known.kind == CollectiveKind::receive) continue;
+      calls[{known.kind,
+             known.input_bytes.value_or(0),
+             std::string(one.names.at(known.group)),
+             known.sequence.value_or(0)}]
+          .emplace_back(double(event.start.count()) - generated.offset_ns[rank],
+                        double(event.end.count()) - generated.offset_ns[rank]);
+    }
+  }
+  std::map<std::pair<CollectiveKind, std::int64_t>, HeldUp> truths;
+  std::map<std::pair<CollectiveKind, std::int64_t>, double> counts;
+  for (const auto& [call, ranks] : calls) {
+    const std::pair key(std::get<0>(call), std::get<1>(call));
+    double last = 0.0;
+    double end = 0.0;
+    for (const auto& [start, stop] : ranks)
+      std::tie(last, end) = std::pair(std::max(last, start), std::max(end, stop));
+    HeldUp& one = truths[key];
+    for (const auto& [start, stop] : ranks) one.wait += (last - start) / double(ranks.size());
+    one.transfer += end - last;
+    one.excess += std::max(0.0, end - last - double(std::get<1>(call)) / 50.0 / faster);
+    counts[key] += 1.0;
+  }
+  for (auto& [key, one] : truths)
+    for (double* sum : {&one.wait, &one.excess, &one.transfer}) *sum /= counts[key];
+  return truths;
+}
+
+/// Verdicts of recorded collectives against a fabric's curve.
+void add_fabrics(std::vector<Row>& rows) {
+  const std::tuple<const char*, Fault, double> skews[] = {
+      {"even ranks", Fault::none, 0.0},
+      {"slow GPU, +3 %", Fault::slow_gpu, 0.03},
+      {"slow GPU, +10 %", Fault::slow_gpu, 0.1},
+      {"slow GPU, +100 %", Fault::slow_gpu, 1.0},
+      {"late host, +10 %", Fault::late_host, 0.1},
+      {"rotating lengths, +30 %", Fault::rotating_lengths, 0.3}};
+  for (const auto& [name, fault, strength] : skews) {
+    Row row{
+        "Recorded collectives against a fabric's curve: right verdicts, by what the job's "
+        "transfers take longer",
+        "95 %",
+        name,
+        {}};
+    for (const double faster : {1.0, 1.25, 1.6, 3.0}) {
+      int right = 0;
+      int all = 0;
+      for (const Topology& topology : {topologies[0], topologies[1]}) {
+        for (int seed = 1; seed <= 5; ++seed) {
+          JobPlan plan = plan_of(topology, fault, strength, seed);
+          plan.noise = 0.02;
+          const testing::GeneratedJob generated = testing::generate_job(plan);
+          const auto truths = truth_of(generated, faster);
+          const Attribution result = trace::attribute(generated.job).result;
+          for (const FabricRow& one : model::against_fabric(result, fabric_of(plan, faster))) {
+            const auto truth = truths.find({one.work.collective, one.work.bytes.value_or(0)});
+            if (truth == truths.end()) continue;
+            ++all;
+            right += one.verdict == truth->second.verdict();
+          }
+        }
+      }
+      row.figures.emplace_back(fmt::format("+{:.0f} %", 100.0 * (faster - 1.0)),
+                               fmt::format("{} of {}", right, all));
+    }
+    rows.push_back(std::move(row));
+  }
+}
 }  // namespace
 
 std::vector<Row> attribution_rows() {
   std::vector<Row> rows;
   add_generated(rows);
+  add_fabrics(rows);
   add_published(rows);
   return rows;
 }

@@ -197,6 +197,130 @@ double late_switches(double bytes) {
   if (bytes <= 131072.0) return 9e-6 + bytes / 12e9;
   return bytes <= 8388608.0 ? 16e-6 + bytes / 95e9 : 34e-6 + bytes / 225e9;
 }
+
+/// The time at the largest size, predicted from the sizes up to a quarter of it.
+struct LargestScore {
+  int all = 0;
+  int near = 0;    // within 2 %
+  int inside = 0;  // of these or of the interval
+  double worst = 0.0;
+  std::vector<double> widths{};
+
+  void add(const Times& points, Seconds truth) {
+    const Bytes largest = points.back().message;
+    Times known = points;
+    std::erase_if(known, [&](const TimedSize& one) { return one.message * 4.0 > largest; });
+    const auto fits = model::fit_communication(known);
+    const auto time = model::predict(fits.at(model::choose_fit(fits)), largest);
+    const double error = std::abs(time.value / truth - 1.0);
+    ++all;
+    near += error <= 0.02;
+    inside += error <= 0.02 || (time.low() <= truth && truth <= time.high());
+    worst = std::max(worst, error);
+    widths.push_back((time.high() - time.low()) / time.value / 2.0);
+  }
+  Row row(const std::string& data) const {
+    return {"Time at the largest size, from sizes up to a quarter of it",
+            "2 % in 90 %, or inside of the interval",
+            data,
+            {{"within 2 %", fmt::format("{} of {}", near, all)},
+             {"or inside of the interval", fmt::format("{} of {}", inside, all)},
+             {"worst, %", fmt::format("{:.1f}", 100.0 * worst)},
+             {"median half-width, %", fmt::format("{:.1f}", 100.0 * *median(widths))}}};
+  }
+};
+
+/// Seconds of an all-reduce of `bytes` on a layout.
+using LayoutTruth = double (*)(const model::RankLayout&, double);
+
+/// The fastest of a ring and a tree in two protocols, as NCCL's own model has them: launch, hops
+/// inside and between nodes, and the bytes of the slowest link.
+double fastest_way(const model::RankLayout& at, double bytes) {
+  const double n = at.ranks;
+  const double between = at.nodes - 1.0;
+  const double rate = at.nodes == 1 ? 230e9 : 180e9;
+  const double ring = 2.0 * (n - 1.0) / n * bytes / rate;
+  const double tree = 2.0 * bytes / (0.8 * rate);
+  const double steps = 2.0 * (at.per_node() - 1.0);
+  const double up = 2.0 * std::log2(double(at.nodes));
+  return std::min({7e-6 + 0.6e-6 * 2.0 * (n - 1.0 - between) + 5.4e-6 * between + 2.0 * ring,
+                   8e-6 + 3.4e-6 * 2.0 * (n - 1.0 - between) + 28e-6 * between + ring,
+                   7e-6 + 0.6e-6 * steps + 5e-6 * up + 2.0 * tree,
+                   8e-6 + 4e-6 * steps + 14e-6 * up + tree});
+}
+/// A ring in the node, then one of each rank with its partners in the other nodes.
+double two_levels(const model::RankLayout& at, double bytes) {
+  const double q = at.per_node();
+  const double nodes = at.nodes;
+  return 5e-6 + 2.0 * (q - 1.0) * 1.2e-6 + 2.0 * (q - 1.0) / q * bytes / 200e9 +
+         2.0 * (nodes - 1.0) * 6e-6 + 2.0 * (nodes - 1.0) / nodes * bytes / q / 24e9;
+}
+/// As `two_levels`, with half of the rate between nodes from 8 nodes on.
+double tapered(const model::RankLayout& at, double bytes) {
+  const double more = at.nodes < 8 ? 0.0 : 2.0 * (at.nodes - 1.0) / at.nodes * bytes / 8.0 / 24e9;
+  return two_levels(at, bytes) + more;
+}
+
+/// Of each layout from curves of the others, with noise of 2 %.
+void add_layouts(std::vector<Row>& rows) {
+  const std::vector<model::RankLayout> layouts{
+      {2, 1}, {4, 1}, {8, 1}, {16, 2}, {32, 4}, {64, 8}, {128, 16}};
+  const std::tuple<const char*, LayoutTruth, int> truths[] = {
+      {"fastest of ring and tree", fastest_way, 0},
+      {"two levels", two_levels, 0},
+      {"half of the rate from 8 nodes on", tapered, 1}};
+  for (const auto& [name, truth, changes] : truths) {
+    Score inside;
+    Score ends;
+    Score joined;
+    int covered = 0;
+    int all = 0;
+    int reported = 0;
+    constexpr int seeds = 10;
+    for (int seed = 1; seed <= seeds; ++seed) {
+      std::mt19937_64 generator(static_cast<std::uint64_t>(seed));
+      std::normal_distribution<double> normal(0.0, 0.02);
+      std::vector<model::LayoutCurve> curves;
+      for (const model::RankLayout& at : layouts) {
+        Times points;
+        for (double bytes = 8.0; bytes <= 1e9; bytes *= 2.0)
+          points.push_back({Bytes(bytes), Seconds(truth(at, bytes) * std::exp(normal(generator)))});
+        const auto fits = model::fit_communication(points);
+        curves.push_back(
+            {.layout = at, .fit = fits[model::choose_fit(fits)], .largest = points.back().message});
+      }
+      reported += std::ssize(model::CommunicationModel(curves).changes()) == changes;
+      for (std::size_t out = 0; out < curves.size(); ++out) {
+        std::vector<model::LayoutCurve> others = curves;
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(out));
+        const model::CommunicationModel model(others);
+        const bool end = out == 0 || out == 2 || out == 3 || out == 6;
+        for (double bytes = 8.0; bytes <= 1e9; bytes *= 2.0) {
+          const model::RankLayout& at = layouts[out];
+          const auto time = model.time(Collective::all_reduce, at, Bytes(bytes));
+          const double right = truth(at, bytes);
+          (end ? ends : inside).errors.push_back(std::abs(time->value.value() / right - 1.0));
+          ++all;
+          covered += time->low().value() <= right && right <= time->high().value();
+          if (end) continue;
+          const auto near = [&](std::size_t i) {
+            return std::log(model::evaluate(curves[i].fit, Bytes(bytes)).value());
+          };
+          joined.errors.push_back(
+              std::abs(std::exp(0.5 * (near(out - 1) + near(out + 1))) / right - 1.0));
+        }
+      }
+    }
+    rows.push_back({"Times of an all-reduce on a layout left out, error in % (mean/worst)",
+                    "10 % between measured counts; 95 % inside of the interval",
+                    name,
+                    {{"between counts", inside.text()},
+                     {"log-log over the count", joined.text()},
+                     {"beyond the counts", ends.text()},
+                     {"inside of the interval, %", fmt::format("{:.1f}", 100.0 * covered / all)},
+                     {"regimes reported", fmt::format("{} of {}", reported, seeds)}}});
+  }
+}
 }  // namespace
 
 std::vector<Row> collective_rows() {
@@ -209,12 +333,23 @@ std::vector<Row> collective_rows() {
     }
   }
   std::ranges::sort(files);
+  LargestScore same;   // in place and out of place, each against itself
+  LargestScore cross;  // against the other
   for (const auto& file : files) {
     Times points;
+    Times in_place;
     double factor = 0.0;
     for (const tests::NcclRow& row : tests::nccl_rows(file)) {
       points.push_back({Bytes(row.bytes), Seconds(1e-6 * row.time_us)});
+      in_place.push_back({Bytes(row.bytes), Seconds(1e-6 * row.in_place_us)});
       factor = row.busbw / row.algbw;
+    }
+    // Two ranks that share a GPU are no interconnect.
+    if (!file.filename().string().starts_with("onegpu")) {
+      same.add(points, points.back().time);
+      same.add(in_place, in_place.back().time);
+      cross.add(points, in_place.back().time);
+      cross.add(in_place, points.back().time);
     }
     rows.push_back(row_of(
         file.stem().string(),
@@ -249,6 +384,11 @@ std::vector<Row> collective_rows() {
       }
     }
   }
+  if (same.all > 0) {
+    rows.push_back(same.row("13 published tables, each against itself"));
+    rows.push_back(cross.row("in place against out of place"));
+  }
+  add_layouts(rows);
   return rows;
 }
 }  // namespace scaleworth::accuracy

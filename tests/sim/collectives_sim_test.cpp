@@ -99,7 +99,7 @@ TEST_CASE("an all-reduce measured among 2 and 4 ranks predicts 8 ranks of the sa
   const auto at = [&](int ranks) {
     return analysed(group, Collective::all_reduce, CollectiveMode::isolated, ranks);
   };
-  const auto time = model::predict_all_reduce({at(2), at(4)});
+  const auto time = model::communication_model(Run{}, {at(2), at(4)}, {}).all_reduce();
   for (const double bytes : {64.0, 65536.0, 64e6}) {
     CHECK_THAT(time(Bytes(bytes), 8)->value.value(),
                WithinRel(group.collective_s(Collective::all_reduce, bytes, 8), 0.02));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/attribution.h"
-#include "src/core/mean_ledger.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/analysis.h"
+#include "src/model/collectives.h"
 #include "src/model/comparison.h"
 
 #include <cmath>
@@ -78,39 +77,6 @@ Pace common_pace(const Rates& from, const Rates& on, double presumed) {
   return {middle, std::hypot(spread, *median(errors), presumed), PaceBasis::measured};
 }
 
-/// Time of a collective over its size, as measured.
-struct Curve {
-  Collective collective = Collective::all_reduce;
-  CollectiveMode mode = CollectiveMode::isolated;
-  int ranks = 2;
-  CommunicationFit fit;
-  Bytes smallest;
-  Bytes largest;
-};
-
-/// Those of isolated calls, which a step makes, first.
-std::vector<Curve> curves_of(const Run& run) {
-  std::vector<Curve> curves;
-  const auto add = [&](const auto& result, const CommunicationFit& fit, Bytes first, Bytes last) {
-    curves.push_back({result.collective, result.mode, result.ranks, fit, first, last});
-  };
-  for (const AlgorithmResult& one : analyse_algorithms(run))
-    if (one.fit && !one.shared_gpu)
-      add(one, *one.fit, one.chosen.front().point.message, one.chosen.back().point.message);
-  for (const CollectiveResult& one : analyse_collectives(run))
-    if (one.chosen < one.fits.size())
-      add(one, one.fits[one.chosen], one.points.front().message, one.points.back().message);
-  std::ranges::stable_sort(curves, {}, &Curve::mode);
-  return curves;
-}
-
-/// Of what is known to be communication and not which, an all-reduce.
-Collective collective_of(CollectiveKind kind) {
-  if (kind == CollectiveKind::send || kind == CollectiveKind::receive)
-    return Collective::send_receive;
-  return from_key<Collective>(key_of(kind)).value_or(Collective::all_reduce);
-}
-
 /// What of `sheet` has a place among a run's figures.
 std::vector<Figure> figures_of(const GpuDatasheet& sheet) {
   std::vector<Figure> figures;
@@ -131,15 +97,16 @@ std::vector<Figure> figures_of(const GpuDatasheet& sheet) {
 
 struct MachineSide {
   std::vector<Figure> figures;
-  std::vector<Curve> curves;
+  CommunicationModel communication;
 };
 
 class MachinePaces {
  public:
   MachinePaces(const MachineSource& from, const MachineSource& on) : by_sheets_(from.sheet) {
-    on_ = {by_sheets_ ? std::vector<Figure>{} : model::figures_of(*on.run), curves_of(*on.run)};
+    on_ = {by_sheets_ ? std::vector<Figure>{} : model::figures_of(*on.run),
+           communication_model(*on.run)};
     if (!by_sheets_) {
-      from_ = {model::figures_of(*from.run), curves_of(*from.run)};
+      from_ = {model::figures_of(*from.run), communication_model(*from.run)};
       return;
     }
     from_.figures = figures_of(*from.sheet);
@@ -250,23 +217,24 @@ class MachinePaces {
 
   Pace collective(const WorkPace& pace) const {
     const MachineWork& work = pace.work;
-    const auto is = [&](const Curve& one) {
-      return one.collective == collective_of(work.collective) && one.ranks == work.ranks;
-    };
-    const auto on = std::ranges::find_if(on_.curves, is);
-    if (on == on_.curves.end()) return {};
-    const auto from = std::ranges::find_if(
-        from_.curves, [&](const Curve& one) { return is(one) && one.mode == on->mode; });
-    const bool alone = from == from_.curves.end();
+    const Collective kind = collective_of(work.collective);
+    const LayoutCurve* on = on_.communication.measured(kind, work.ranks);
+    const auto mode = on ? std::optional(on->mode) : std::nullopt;
+    const LayoutCurve* from = from_.communication.measured(kind, work.ranks, mode);
+    const bool alone = from == nullptr;
     const bool sized = work.bytes.value_or(0) > 0;
-    if (alone && !(sized && pace.recorded > 0.0)) return {.basis = PaceBasis::not_from};
-    const Bytes largest = alone ? on->largest : std::min(on->largest, from->largest);
+    if (!on && !sized) return {};
+    Bytes largest = on ? on->largest : Bytes(0.0);
+    if (from) largest = std::min(largest, from->largest);
     const Bytes size = sized ? Bytes(static_cast<double>(*work.bytes)) : largest;
-    const auto there = predict(on->fit, size);
+    const auto there =
+        on_.communication.time(kind, on_.communication.layout(kind, work.ranks), size);
+    if (!there) return {};
+    if (alone && !(sized && pace.recorded > 0.0)) return {.basis = PaceBasis::not_from};
     const bool wide = alone || !sized || size > 2.0 * largest;
-    Pace found{0.0, std::hypot(error_of(there), kernel_error, wide ? wide_error : 0.0)};
+    Pace found{0.0, std::hypot(error_of(*there), kernel_error, wide ? wide_error : 0.0)};
     if (alone) {
-      found.log_ratio = std::log(there.value.value() * pace.calls / pace.recorded);
+      found.log_ratio = std::log(there->value.value() * pace.calls / pace.recorded);
       found.basis = PaceBasis::curve;
       return found;
     }
@@ -274,7 +242,7 @@ class MachinePaces {
     // Of a call that took longer than its curve says the rest is something else, and may stay.
     const double curves = here.value.value() * pace.calls;
     const double share = curves < pace.recorded ? curves / pace.recorded : 1.0;
-    const double ratio = there.value / here.value;
+    const double ratio = there->value / here.value;
     found.log_ratio = std::log(share * ratio + 1.0 - share);
     found.error = std::hypot(share * std::hypot(found.error, error_of(here)),
                              (1.0 - share) * kernel_error,
@@ -287,67 +255,7 @@ class MachinePaces {
   MachineSide from_;
   MachineSide on_;
 };
-
-/// Of the calls of one kind, size and number of ranks.
-FabricRow measured_row(const MachineWork& work, const std::vector<const CollectiveWait*>& calls) {
-  FabricRow row{work, std::ssize(calls)};
-  std::vector<double> transfers;
-  double parts = 0.0;
-  for (const CollectiveWait* call : calls) {
-    const auto& ranks = call->participants;
-    for (const auto& part : ranks) row.wait += part.below_error ? 0.0 : in_seconds(part.wait);
-    parts += static_cast<double>(ranks.size());
-    if (!std::ranges::all_of(ranks, &CollectiveWait::Participant::known)) continue;
-    const auto last = std::ranges::max(ranks, {}, &CollectiveWait::Participant::start);
-    const auto end = std::ranges::max(ranks, {}, &CollectiveWait::Participant::end);
-    transfers.push_back(in_seconds(end.end - last.start));
-  }
-  row.wait /= std::max(1.0, parts);
-  row.transfer = median(transfers);
-  return row;
-}
-
-void judge(FabricRow& row, const std::vector<Curve>& curves) {
-  constexpr std::int64_t least_bytes = 8192;
-  constexpr double tolerated = 0.1;
-  constexpr double explains = 0.8;
-  const auto curve = std::ranges::find_if(curves, [&](const Curve& one) {
-    return one.collective == collective_of(row.work.collective) && one.ranks == row.work.ranks;
-  });
-  if (curve == curves.end() || row.work.bytes.value_or(0) < least_bytes || !row.transfer) return;
-  const auto time = predict(curve->fit, Bytes(static_cast<double>(*row.work.bytes)));
-  row.expected = time.value.value();
-  const bool slow =
-      *row.transfer > std::max((1.0 + tolerated) * *row.expected, time.high().value());
-  const double excess = slow ? row.excess() : 0.0;
-  const double lost = row.wait + excess;
-  row.verdict = lost < tolerated * (row.wait + *row.transfer) ? FabricVerdict::as_measured
-                : excess >= explains * lost                   ? FabricVerdict::transfer_bound
-                : row.wait >= explains * lost                 ? FabricVerdict::skew_bound
-                                                              : FabricVerdict::mixed;
-}
 }  // namespace
-
-std::vector<FabricRow> against_fabric(const Attribution& job, const Run& fabric) {
-  std::map<std::int32_t, bool> counts;
-  if (const auto means = job_means(job.ledger))
-    for (const StepLedger& one : job.ledger) counts[one.step] = means->counts(one);
-  std::map<MachineWork, std::vector<const CollectiveWait*>> kinds;
-  for (const CollectiveWait& one : job.collectives) {
-    MachineWork work{.kind = WorkKind::collective, .collective = one.kind, .bytes = one.bytes};
-    work.ranks = static_cast<int>(one.participants.size());
-    const bool* counted = value_at(counts, one.step);
-    if (counted != nullptr && *counted) kinds[work].push_back(&one);
-  }
-  const std::vector<Curve> curves = curves_of(fabric);
-  std::vector<FabricRow> rows;
-  for (const auto& [work, calls] : kinds)
-    judge(rows.emplace_back(measured_row(work, calls)), curves);
-  std::ranges::stable_sort(rows, std::ranges::greater{}, [](const FabricRow& one) {
-    return static_cast<double>(one.calls) * (one.wait + one.excess());
-  });
-  return rows;
-}
 
 std::vector<WorkPace> machine_paces(std::vector<WorkPace> work,
                                     const MachineSource& from,

@@ -115,10 +115,7 @@ std::optional<CombinedLaw> combine_laws(std::vector<TimePoint> points,
 CurveDraws curve_draws(const CombinedLaw& law, int max_count);
 
 /// Time of one all-reduce of so many bytes over so many ranks; absent when it is not known.
-struct AllReduceTime : std::function<std::optional<Estimate<Seconds>>(Bytes, int)> {
-  using function::function;
-  std::string growth = {};  // how its start-up time grows with ranks
-};
+using AllReduceTime = std::function<std::optional<Estimate<Seconds>>(Bytes, int)>;
 
 /// A prediction from the measured parts of a step, where the counts are too few for a law:
 /// T(K) = compute(b, K) + constant + progress(K) + transfer(K) + wait(K), b tokens per rank:

@@ -222,8 +222,7 @@ std::string transfer_basis(const PartsModel& model, int largest, const AllReduce
     return "exposed transfer in proportion to the ring's traffic 2(K-1)/K (no all-reduce was "
            "measured: too little where compute hides it, for compute shrinks)";
   }
-  const std::string whole = "the all-reduce model on the gradient buckets" +
-                            (all_reduce.growth.empty() ? "" : " (" + all_reduce.growth + ")");
+  const std::string whole = "the all-reduce model on the gradient buckets";
   if (largest == 1) return whole + " with nothing hidden";
   return fmt::format("{} less what {:.0f} % of the compute hid{} at {} ranks",
                      whole,

@@ -268,18 +268,17 @@ TEST_CASE("a prediction's interval contains coefficients and held-out error in q
 
 namespace {
 
+LayoutCurve curve(int ranks, int nodes, double alpha, double beta) {
+  return {.layout = {ranks, nodes}, .fit = line_fit(alpha, beta), .largest = Bytes(1e6)};
+}
+
 /// Isolated all-reduces of `start(ranks)` plus the ring's 2 (k - 1) / k bytes at 1 ns each.
 template <class Start>
 AllReduceTime ring(std::vector<int> counts, Start start) {
-  std::vector<CollectiveResult> results;
-  for (const int ranks : counts) {
-    CollectiveResult& one = results.emplace_back();
-    one.collective = Collective::all_reduce;
-    one.mode = CollectiveMode::isolated;
-    one.ranks = ranks;
-    one.fits = {line_fit(start(ranks), 2e-9 * (ranks - 1) / ranks)};
-  }
-  return predict_all_reduce(results);
+  std::vector<LayoutCurve> curves;
+  for (const int ranks : counts)
+    curves.push_back(curve(ranks, 1, start(ranks), 2e-9 * (ranks - 1) / ranks));
+  return CommunicationModel(curves).all_reduce();
 }
 
 }  // namespace
@@ -295,8 +294,8 @@ TEST_CASE("an all-reduce's launch overhead is not multiplied by ranks where two 
   CHECK_THAT(at(4, 1e5).value.value(), WithinRel(10.2e-6 + 1.5e-4, 1e-9));
   CHECK(at(1, 1e5).value.value() == 0.0);
   // A tree through the same two counts, 7.8 us + 2.4 us per level, is the lower end.
-  CHECK_THAT(at(64, 1.0).interval->low.value(), WithinRel(19.8e-6, 1e-3));
-  CHECK_THAT(at(64, 1.0).interval->high.value(), WithinRel(82.2e-6, 1e-3));
+  CHECK_THAT(at(64, 1.0).interval->low.value(), WithinRel(19.8e-6 / 1.08, 1e-3));
+  CHECK_THAT(at(64, 1.0).interval->high.value(), WithinRel(82.2e-6 * 1.08, 1e-3));
 }
 
 TEST_CASE("three counts tell a ring's latency from a tree's", "[collectives]") {
@@ -310,11 +309,57 @@ TEST_CASE("one measured count bounds the start-up time of others by no growth an
           "[collectives]") {
   const AllReduceTime time = ring({2}, [](int) { return 7.8e-6; });
   const Estimate<Seconds> at = *time(Bytes(1.0), 8);
-  CHECK_THAT(at.interval->low.value(), WithinRel(7.8e-6, 1e-3));
-  CHECK_THAT(at.interval->high.value(), WithinRel(54.6e-6, 1e-3));
+  CHECK_THAT(at.interval->low.value(), WithinRel(7.8e-6 / 1.08, 1e-3));
+  CHECK_THAT(at.interval->high.value(), WithinRel(54.6e-6 * 1.08, 1e-3));
   CHECK_THAT(at.value.value(), WithinRel(7.8e-6 * std::sqrt(7.0), 1e-3));
-  CHECK(time.growth.find("at 2 ranks only") != std::string::npos);
-  CHECK_FALSE(predict_all_reduce({}));
+  CHECK_FALSE(CommunicationModel().all_reduce());
+}
+
+TEST_CASE("nodes that were not measured are predicted from the counts on their side of the node",
+          "[collectives]") {
+  // Nodes of 8: 1 us per hop between nodes, 2 (n - 1) / n of the message at 0.1 ns per byte.
+  std::vector<LayoutCurve> curves{curve(4, 1, 8e-6, 0.015e-9), curve(8, 1, 10e-6, 0.0175e-9)};
+  for (const int nodes : {2, 4, 8})
+    curves.push_back(curve(
+        8 * nodes, nodes, 30e-6 + 1e-6 * (nodes - 1), 0.2e-9 * (8 * nodes - 1) / (8 * nodes)));
+  const CommunicationModel model(curves);
+  CHECK(model.layout(Collective::all_reduce, 96).nodes == 12);
+  const auto at = [&](int ranks, int nodes, double bytes) {
+    return model.time(Collective::all_reduce, {ranks, nodes}, Bytes(bytes));
+  };
+  // 16 nodes: 45 us, and 2 x 127 / 128 x 0.1 ns of 1 GB.
+  CHECK_THAT(at(128, 16, 1.0)->value.value(), WithinRel(45e-6, 0.01));
+  CHECK_THAT(at(128, 16, 1e9)->value.value(), WithinRel(45e-6 + 0.1984375, 0.01));
+  CHECK_THAT(at(40, 5, 1e9)->value.value(), WithinRel(34e-6 + 0.195, 0.01));
+  CHECK_THAT(at(6, 1, 1e9)->value.value(), WithinRel(1e9 * 0.02e-9 * 5 / 6, 0.01));
+  CHECK(model.changes().empty());
+  // Other collectives, and links that no layout had.
+  CHECK_FALSE(model.time(Collective::broadcast, {16, 2}, Bytes(1e6)));
+  CHECK_FALSE(CommunicationModel({curve(4, 1, 8e-6, 1e-9)}, 4)
+                  .time(Collective::all_reduce, {8, 2}, Bytes(1e6)));
+}
+
+TEST_CASE("a change of regime by the count of nodes is reported, not smoothed", "[collectives]") {
+  // From 8 nodes on the switches above the nodes give half of the rate.
+  std::vector<LayoutCurve> curves;
+  for (const int nodes : {2, 4, 8, 16}) {
+    const double beta = (nodes < 8 ? 0.2e-9 : 0.4e-9) * (8 * nodes - 1) / (8 * nodes);
+    curves.push_back(curve(8 * nodes, nodes, 40e-6, beta));
+  }
+  const CommunicationModel model(curves);
+  REQUIRE(model.changes().size() == 1);
+  const LayoutChange change = model.changes()[0];
+  CHECK(change.from.nodes == 4);
+  CHECK(change.to.nodes == 8);
+  CHECK_THAT(change.times, WithinRel(2.0, 1e-3));
+  // Between the two both are possible; before and behind them each has its own.
+  const auto at = [&](int nodes) {
+    return *model.time(Collective::all_reduce, {8 * nodes, nodes}, Bytes(1e9));
+  };
+  CHECK_THAT(at(6).interval->low.value(), WithinRel(0.2 * 47 / 48 / 1.08, 0.01));
+  CHECK_THAT(at(6).interval->high.value(), WithinRel(0.4 * 47 / 48 * 1.08, 0.01));
+  CHECK_THAT(at(3).value.value(), WithinRel(0.2 * 23 / 24, 0.01));
+  CHECK_THAT(at(32).value.value(), WithinRel(0.4 * 255 / 256, 0.01));
 }
 
 TEST_CASE("repeated sizes are pooled, one rank and unusable times are left out", "[collectives]") {
