@@ -135,7 +135,9 @@ std::optional<double> duration(std::string_view text, Comma comma) {
   double seconds = 0.0;
   while (!text.empty()) {
     const std::string_view number = front_number(text);
-    const auto value = parse_number<double>(without_grouping(number, comma));
+    // "31m54,857s" has a decimal comma.
+    const auto value =
+        parse_number<double>(without_grouping(number, seconds > 0.0 ? Comma::decimal : comma));
     const std::string_view behind = trimmed(text.substr(number.size()));
     const std::string_view word = front_word(behind);
     const Unit* const unit = cell_unit(word);
@@ -161,10 +163,12 @@ std::optional<CellNumber> clock_time(std::string_view text) {
   return CellNumber{sum, parts.size() == 3 ? cell_unit("s") : nullptr, parts.size() == 2};
 }
 
-/// "256^3", "512 x 512 x 256".
+/// "256^3", "512 x 512 x 256", "(512, 512)".
 std::optional<double> product(std::string_view text) {
   double product = 1.0;
-  for (const std::string_view factor : split(text, 'x')) {
+  const bool tuple = text.starts_with('(') && text.ends_with(')');
+  if (tuple) text = text.substr(1, text.size() - 2);
+  for (const std::string_view factor : split(text, tuple ? ',' : 'x')) {
     const std::vector<std::string_view> power = split(trimmed(factor), '^');
     const auto base = parse_number<double>(power.front());
     const auto exponent = power.size() == 2 ? parse_number<double>(power[1]) : std::optional(1.0);
@@ -273,7 +277,9 @@ void unify_prefixes(RawTable& table) {
         const auto* const prefix =
             std::ranges::find(prefixes, unit.front(), &std::pair<char, double>::first);
         if (prefix == prefixes.end() || unit.substr(1) != base) return std::nullopt;
-        return prefix->second;
+        // "GiB/s" is 1024 "MiB/s".
+        return base.starts_with("ib") ? std::pow(1024.0, std::log10(prefix->second) / 3.0)
+                                      : prefix->second;
       };
       const auto is_multiple = [&](const std::string& unit) { return factor_of(unit).has_value(); };
       if (!std::ranges::all_of(units, is_multiple)) continue;
@@ -330,16 +336,21 @@ std::string named_by_cells(const std::vector<RawCell>& cells) {
   bool times = true;
   bool rates = true;
   bool ratios = true;
-  bool none = true;
+  std::size_t numbers = 0;
   for (const RawCell& cell : cells) {
     const std::string text = plain_text(cell_text(cell));
-    if (is_missing(cell) || text.empty()) continue;
-    none = false;
+    // "incomplete output" is no measurement.
+    if (is_missing(cell) || text.find_first_of("0123456789") == std::string::npos) continue;
+    ++numbers;
     const auto number = cell_number(text, Comma::thousands);
     times = times && number && number->unit && number->unit->dimension == Dimension::time;
     rates = rates && text.find("/s") != std::string::npos;
     ratios = ratios && text.ends_with('x');
   }
-  return none ? "value" : times ? "time" : rates ? "throughput" : ratios ? "speedup" : "value";
+  return numbers < std::clamp<std::size_t>(cells.size(), 1, 2) ? "value"
+         : times                                               ? "time"
+         : rates                                               ? "throughput"
+         : ratios                                              ? "speedup"
+                                                               : "value";
 }
 }  // namespace scaleworth::cli

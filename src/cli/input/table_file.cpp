@@ -177,12 +177,10 @@ class Reading {
     try {
       chosen = choose_columns(table);
     } catch (const SeveralTimes& several) {
-      const Answers answers = on(mapped(several.names, [&](const std::string& name) {
-        const std::string rename = name + "=" + several.meaning;
-        Way way{selection, {"--rename", rename}};
-        way.selection.rename.push_back(rename);
-        return way;
-      }));
+      const Answers answers =
+          on(renamed(selection, mapped(several.names, [&](const std::string& name) {
+                       return name + "=" + several.meaning;
+                     })));
       if (answers.empty()) throw;
       throw Question(several.what(), answers);
     } catch (const MissingColumn& missing) {
@@ -192,7 +190,7 @@ class Reading {
       const auto clash = counted ? repeated_count(table, missing.chosen) : std::nullopt;
       if (clash && depth < most_depth)
         answers = tried(chosen_rows(selection, clash->ways), scaling, most_depth, true);
-      if (answers.empty()) answers = on(renamed(table, selection, missing.count));
+      if (answers.empty()) answers = on(renamed(selection, likely_renames(table, missing.count)));
       if (answers.empty()) throw;
       throw Question(missing.what(), answers);
     }
@@ -218,10 +216,9 @@ class Reading {
  private:
   static constexpr int most_depth = 2;  // of questions behind questions
 
-  static std::vector<Way> renamed(const RawTable& table,
-                                  const TableSelection& selection,
-                                  bool count) {
-    return mapped(likely_renames(table, count), [&](const std::string& rename) {
+  static std::vector<Way> renamed(const TableSelection& selection,
+                                  const std::vector<std::string>& renames) {
+    return mapped(renames, [&](const std::string& rename) {
       Way way{selection, {"--rename", rename}};
       way.selection.rename.push_back(rename);
       return way;
@@ -276,7 +273,7 @@ class Reading {
       } catch (const UserError&) {
       }
     }
-    if (answers.empty() || alike) answers.insert(answers.end(), questions.begin(), questions.end());
+    if (answers.empty()) answers = questions;
     if (answers.size() > most_answers) answers.resize(most_answers);
     return answers;
   }
@@ -603,8 +600,10 @@ RawTable raw_table(std::string_view text, const std::string& file) {
   check_text(text, file);
   const std::string_view begin = trimmed(text);
   const bool toml = file.ends_with(".toml") || begin.starts_with("[[row]]");
+  // "[10:05] 4 GPUs" is a line of a log, "{|" of MediaWiki.
   const bool json = file.ends_with(".json") ||
-                    (begin.starts_with('{') && !begin.starts_with("{|")) || begin.starts_with('[');
+                    (begin.find_first_of("[{") == 0 &&
+                     begin.find_first_of("{[]}\"", 1) == begin.find_first_not_of(" \t\r\n", 1));
   const auto parse = toml ? parse_toml : json ? parse_json : read_cells;
   return counts_as_rows(parse(text, file));
 }

@@ -259,7 +259,7 @@ const Noun* work_of(const std::string& word) {
 const Noun* thing_of(const std::string& word) {
   const auto& things = vocabulary().things;
   if (const Noun* whole = noun_of(things, word)) return whole;
-  for (const std::string_view prefix : {"num", "n"})
+  for (const std::string_view prefix : {"num", "nb", "n"})
     if (word.starts_with(prefix))
       if (const Noun* found = noun_of(things, word.substr(prefix.size()))) return found;
   return nullptr;
@@ -271,7 +271,7 @@ std::string counted_noun(const std::string& word) {
 }
 
 std::string singular(const std::string& word) {
-  const bool plural = word.size() > 2 && word.ends_with('s');
+  const bool plural = word.size() > 2 && word.ends_with('s') && !word.ends_with("ss");
   return plural && thing_of(word) ? word.substr(0, word.size() - 1) : word;
 }
 
@@ -290,8 +290,10 @@ HeaderWords header_words(const std::string& text) {
   HeaderWords header;
   const std::vector<WordList> groups = header_groups(text);
   for (std::size_t group = 0; group < groups.size(); ++group) {
-    const WordList& words = groups[group];
+    WordList words = groups[group];
     const bool bracket = group % 2 == 1;
+    if (bracket && words.size() == 2 && is_word("filler", words.front()))
+      words.erase(words.begin());
     header.not_measured =
         header.not_measured || std::ranges::any_of(words, [&](const std::string& word) {
           return is_word("not_measured", word) && !(bracket && header_unit(word));

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cli/input/table_input.h"
+#include "src/cli/input/table_counts.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
 #include <cctype>
 #include <map>
-#include <regex>
 
 namespace scaleworth::cli {
 namespace {
@@ -14,14 +13,7 @@ using Cells = std::vector<std::string>;
 
 /// Blanks divide the cells: two or more, or tabs.
 constexpr char by_blanks = ' ';
-constexpr std::size_t most_titles = 20;       // lines above a header
-constexpr std::size_t longest_matched = 300;  // bytes, of what patterns are looked for in
-constexpr std::size_t most_rows_matched = 1000;
-
-struct Line {
-  std::size_t number = 0;  // from 1 on
-  std::string_view text;   // trimmed but for tabs
-};
+constexpr std::size_t most_titles = 20;  // lines above a header
 
 /// A line of a Markdown, org or report table below or above which cells stand: "|---+---|", "====".
 bool is_rule(std::string_view line) {
@@ -41,13 +33,29 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-/// Tables of box characters and LaTeX with plain bars.
+/// HTML as lines with bars.
+std::string without_html(std::string_view text) {
+  std::string plain;
+  for (std::size_t open = 0; open < text.size();) {
+    const std::size_t tag = std::min(text.find('<', open), text.size());
+    for (const char c : text.substr(open, tag - open)) plain += c == '\n' ? ' ' : c;
+    const std::string name = plain_text(text.substr(tag, 4));
+    const bool cell = name.starts_with("<td") || name == "<th" || name == "<th>";
+    plain += cell ? "| " : name.starts_with("<tr") || name == "</ta" ? "\n" : " ";
+    open = std::min(text.find('>', tag), text.size() - 1) + 1;
+  }
+  return plain;
+}
+
+/// Tables of box characters, HTML, Jira and LaTeX with plain bars.
 std::string with_plain_bars(std::string_view text) {
   std::string plain(text);
   const auto has = [&](const char* what) { return plain.find(what) != std::string::npos; };
   for (const char* bar : {"\xE2\x94\x82", "\xE2\x94\x83", "\xE2\x95\x91"})
     replace_all(plain, bar, "|");
   for (const char* line_break : {"<br>", "<br/>", "<br />"}) replace_all(plain, line_break, " ");
+  if (has("<td") || has("<TD")) plain = without_html(plain);
+  if (has("||\n|")) replace_all(plain, "||", "|");
   if (has("\\\\") && has("&")) {
     for (const char* gone : {"\\\\", "\\hline", "\\midrule", "\\toprule", "\\bottomrule"})
       replace_all(plain, gone, "");
@@ -58,16 +66,20 @@ std::string with_plain_bars(std::string_view text) {
 }
 
 /// The lines with something in them, without rules and the fences of code.
-std::vector<Line> lines_of(std::string_view text) {
+std::vector<TextLine> lines_of(std::string_view text) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
-  std::vector<Line> lines;
+  std::vector<TextLine> lines;
   std::size_t number = 0;
   while (!text.empty()) {
     ++number;
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end), " \r\n");
+    std::string_view line = trimmed(text.substr(0, end), " \r\n");
     text.remove_prefix(std::min(end + 1, text.size()));
+    // A diff, a quotation or a list before the bars.
+    if (const std::size_t bar = line.find_first_not_of("+-> ");
+        bar < line.size() && line[bar] == '|')
+      line.remove_prefix(bar);
     const bool nothing = trimmed(line).empty() || is_rule(line) || line.starts_with("```") ||
                          line.starts_with("\\begin") || line.starts_with("\\end");
     if (!nothing) lines.push_back({number, line});
@@ -76,7 +88,7 @@ std::vector<Line> lines_of(std::string_view text) {
 }
 
 /// What stands in most of the lines; blanks where nothing else does.
-char separator_of(const std::vector<Line>& lines) {
+char separator_of(const std::vector<TextLine>& lines) {
   char separator = by_blanks;
   std::size_t most = 0;
   for (const char candidate : {'|', '\t', ';', ','}) {
@@ -97,7 +109,7 @@ char separator_of(const std::vector<Line>& lines) {
   }
   // Commas may be those of numbers in columns that blanks divide.
   const auto gaps = static_cast<std::size_t>(std::ranges::count_if(
-      lines, [](const Line& line) { return line.text.find("  ") != std::string_view::npos; }));
+      lines, [](const TextLine& line) { return line.text.find("  ") != std::string_view::npos; }));
   return separator == ',' && gaps > most ? by_blanks : separator;
 }
 
@@ -146,17 +158,17 @@ bool is_known(const std::string& name) {
 /// Divides lines into cells.
 class CellReader {
  public:
-  CellReader(const std::vector<Line>& lines, std::string file)
+  CellReader(const std::vector<TextLine>& lines, std::string file)
       : file_(std::move(file)), separator_(separator_of(lines)) {
-    const auto two_blanks = [](const Line& line) {
+    const auto two_blanks = [](const TextLine& line) {
       return line.text.find("  ") != std::string_view::npos ||
              line.text.find('\t') != std::string_view::npos;
     };
     blanks_ = std::ranges::count_if(lines, two_blanks) * 2 >= std::ssize(lines) ? 2 : 1;
   }
   char separator() const { return separator_; }
-  std::string place(const Line& line) const { return fmt::format("{}:{}", file_, line.number); }
-  Cells cells(const Line& line) const {
+  std::string place(const TextLine& line) const { return fmt::format("{}:{}", file_, line.number); }
+  Cells cells(const TextLine& line) const {
     std::string_view text = line.text;
     if (separator_ == '|') {
       text = trimmed(text);
@@ -177,10 +189,10 @@ class CellReader {
   }
   /// A printed data frame: rows of nothing but numbers, as many as the header has words, or one
   /// more, which numbers the rows. `rows` are those below the header.
-  void read_as_frame(const Line& header, const std::vector<Line>& rows) {
+  void read_as_frame(const TextLine& header, const std::vector<TextLine>& rows) {
     const std::size_t width = blank_cells(header.text, 1).size();
     std::size_t numbered = 0;
-    for (const Line& row : rows) {
+    for (const TextLine& row : rows) {
       const Cells words = blank_cells(row.text, 1);
       const bool numbers = std::ranges::all_of(
           words, [](const auto& word) { return parse_number<double>(word).has_value(); });
@@ -196,13 +208,13 @@ class CellReader {
     numbered_ = numbered > 0;
   }
   /// A row's cells, without its number.
-  Cells row_cells(const Line& line) const {
+  Cells row_cells(const TextLine& line) const {
     Cells row = cells(line);
     if (numbered_) row.erase(row.begin());
     return row;
   }
   /// Of a row that lacks cells, by where those of the header begin; no word of it is cut.
-  Cells aligned_cells(const Line& line, const std::vector<std::size_t>& starts) const {
+  Cells aligned_cells(const TextLine& line, const std::vector<std::size_t>& starts) const {
     const std::string_view text = line.text;
     const auto begin = [&](std::size_t i) {
       std::size_t at = i < starts.size() ? std::min(starts[i], text.size()) : text.size();
@@ -239,7 +251,7 @@ bool is_measured(const std::string& cell) {
 
 /// The first line that names a count, else the first whose cells mean anything, else the first with
 /// two cells: above it stand titles.
-std::size_t header_line(const std::vector<Line>& lines, const CellReader& reader) {
+std::size_t header_line(const std::vector<TextLine>& lines, const CellReader& reader) {
   std::optional<std::size_t> known;
   std::optional<std::size_t> divided;
   for (std::size_t i = 0; i < std::min(lines.size(), most_titles); ++i) {
@@ -258,6 +270,15 @@ std::size_t header_line(const std::vector<Line>& lines, const CellReader& reader
     if (!divided) divided = i;
   }
   return known.value_or(divided.value_or(0));
+}
+
+/// Whether the line heads a row of as many cells: between bars any, else names of which one counts.
+bool begins_table(const Cells& names, const Cells& below, char separator) {
+  if (filled(names) < 2) return false;
+  if (separator == '|') return below.size() == names.size();
+  return (below.size() == names.size() || separator == by_blanks) &&
+         std::ranges::any_of(below, is_measured) && std::ranges::none_of(names, is_measured) &&
+         std::ranges::any_of(names, names_a_count);
 }
 
 /// "(s)", "[ms]", "tokens/s" below the names: a second line of the header.
@@ -346,239 +367,14 @@ bool is_summary(const Cells& cells) {
   return is_word("summary", word);
 }
 
-/// "4" of "4 cards (tokens/s)" with "(tokens/s)" as the rest; 1 of "single device".
-struct CountInHeader {
-  std::string count;
-  std::string noun;
-  std::string rest;
-};
-
-std::optional<CountInHeader> count_in(const std::string& header) {
-  constexpr auto any_case = std::regex::icase | std::regex::ECMAScript;
-  static const std::regex product("([0-9]{1,5}) *[*x] *([0-9]{1,5})");
-  static const std::regex count_first("(?:([0-9]+)|single|one)[ _x-]*([a-z]*)[ _x-]*(.*)",
-                                      any_case);
-  static const std::regex noun_first("([a-z]+)[ =:_-]*([0-9]+)", any_case);
-  const std::string text(trimmed(header, " *`"));
-  if (text.size() > longest_matched) return std::nullopt;
-  std::smatch at;
-  // "4*8": nodes and what each has.
-  if (std::regex_match(text, at, product))
-    return CountInHeader{std::to_string(std::stoll(at.str(1)) * std::stoll(at.str(2))), "", ""};
-  if (std::regex_match(text, at, count_first)) {
-    const std::string noun = plain_text(at.str(2));
-    // "8xA100" and "8 A100 GPUs" are no counts of cards alone.
-    const bool other = noun.empty() ? at[1].matched && !at.str(3).empty() : !thing_of(noun);
-    if (other) return std::nullopt;
-    return CountInHeader{at[1].matched ? at.str(1) : "1", noun, std::string(trimmed(at.str(3)))};
-  }
-  // "GPUs=4", "n = 4", "omp-4"
-  if (!std::regex_match(text, at, noun_first)) return std::nullopt;
-  const std::string noun = plain_text(at.str(1));
-  if (!thing_of(noun) && !is_word("count_letter", noun)) return std::nullopt;
-  return CountInHeader{at.str(2), thing_of(noun) ? noun : "", ""};
-}
-
-/// Every column but the first is a count, and the rows are named by what they are: a table on its
-/// side.
-bool lies_on_its_side(const RawTable& table) {
-  std::size_t known = 0;
-  for (const RawRow& row : table.rows) known += is_known(cell_text(row.cells.front())) ? 1 : 0;
-  return known > 0;
-}
-
-RawTable turned(const RawTable& table, const std::vector<std::optional<CountInHeader>>& counts) {
-  RawTable result{table.file, table.place, {}, {}, table.separator};
-  const auto noun =
-      std::ranges::find_if(counts, [](const auto& count) { return count && !count->noun.empty(); });
-  const std::string& corner = table.columns.front();
-  result.columns = {noun != counts.end()    ? (*noun)->noun
-                    : names_a_count(corner) ? corner
-                                            : "count"};
-  for (const RawRow& row : table.rows) result.columns.push_back(cell_text(row.cells.front()));
-  for (std::size_t i = 1; i < table.columns.size(); ++i) {
-    RawRow row{table.place, {counts[i]->count}};
-    for (const RawRow& from : table.rows) row.cells.push_back(from.cells[i]);
-    result.rows.push_back(std::move(row));
-  }
-  return result;
-}
-/// "4" of "Parallel (4 workers)" and "4x A100", 1 of "Sequential", with what is counted.
-std::optional<CountInHeader> count_within(const std::string& cell) {
-  static const std::regex counted("(?:^|[^a-z0-9.])([0-9]+)[ -]?(x(?= ?[a-z])|[a-z]{2,})");
-  const std::string plain = plain_text(cell.substr(0, longest_matched));
-  for (std::sregex_iterator at(plain.begin(), plain.end(), counted), end; at != end; ++at)
-    if (at->str(2) == "x" || thing_of(at->str(2)))
-      return CountInHeader{at->str(1), at->str(2) == "x" ? "" : at->str(2), ""};
-  // "BM_sort/threads:4", as Google Benchmark names it, whose rest tells benchmarks apart.
-  static const std::regex behind("(.*[^a-z0-9])?([a-z]{2,})[:=]([0-9]+)(/.*)?",
-                                 std::regex::icase | std::regex::ECMAScript);
-  std::smatch named;
-  if (cell.size() <= longest_matched && std::regex_match(cell, named, behind) &&
-      thing_of(plain_text(named.str(2))))
-    return CountInHeader{named.str(3), plain_text(named.str(2)), named.str(1) + named.str(4)};
-  if (has_word("serial", all_header_words(cell))) return CountInHeader{"1", "", ""};
-  return std::nullopt;
-}
-
-/// Where no column counts, the counts that stand in each cell of one become a column.
-RawTable counts_of_names(RawTable table) {
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (!names_a_count(table.columns[i])) continue;
-    // "CPU | 142299 ns" is the time of processors.
-    if (!std::ranges::all_of(
-            table.rows, [&](const RawRow& row) { return is_quantity(cell_text(row.cells[i])); }))
-      return table;
-    table.columns[i] += " time";
-  }
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    std::vector<std::string> counts;
-    std::vector<std::string> rests;
-    std::string noun = "count";
-    for (const RawRow& row : table.rows) {
-      const auto count = count_within(cell_text(row.cells[i]));
-      if (!count) break;
-      counts.push_back(count->count);
-      rests.push_back(count->rest);
-      if (!count->noun.empty()) noun = count->noun;
-    }
-    const bool differ = std::ranges::adjacent_find(counts, std::not_equal_to{}) != counts.end();
-    if (counts.size() < table.rows.size() || !differ) continue;
-    table.columns.push_back(noun);
-    for (std::size_t row = 0; row < counts.size(); ++row) {
-      if (!rests[row].empty()) table.rows[row].cells[i] = RawCell(rests[row]);
-      table.rows[row].cells.emplace_back(counts[row]);
-    }
-    return table;
-  }
-  return table;
-}
-
-/// Lines of one pattern below others, "4 GPUs: 390 img/s": their numbers are in columns; no columns
-/// for anything else.
-RawTable pattern_as_columns(const std::vector<Line>& lines, const std::string& file) {
-  static const std::regex number(
-      "([A-Za-z]*)([ =:]*)\\b([0-9]+(?:[.][0-9]+)?)(?![.]?[0-9])( ?[A-Za-z/%]+)?");
-  const auto pattern_of = [](const Line& line) {
-    // Three cells that blanks divide are a row.
-    if (line.text.size() > longest_matched || line.number > most_rows_matched ||
-        blank_cells(line.text, 2).size() > 2)
-      return std::string();
-    std::string pattern = std::regex_replace(std::string(line.text), number, "$1$2#$4");
-    std::erase(pattern, 's');  // of a plural
-    return line.text.find_first_of("|;\t") == std::string_view::npos ? pattern : std::string();
-  };
-  const std::string pattern = pattern_of(lines.back());
-  std::size_t first = lines.size();
-  while (first > 0 && pattern_of(lines[first - 1]) == pattern) --first;
-  // "1 thread: 4 s" above "2 threads: 2 s (2.0x)" is a row, too.
-  const bool another = first > 0 && count_within(std::string(lines[first - 1].text));
-  if (pattern.empty() || lines.size() - first < 2 || 2 * first > lines.size() || another) return {};
-  RawTable table{file, fmt::format("{}:{}", file, lines[first].number), {}, {}, by_blanks};
-  bool counted = false;
-  for (std::size_t i = first; i < lines.size(); ++i) {
-    const std::string text(lines[i].text);
-    RawRow row{fmt::format("{}:{}", file, lines[i].number), {}};
-    for (std::sregex_iterator at(text.begin(), text.end(), number), end; at != end; ++at) {
-      const std::string behind(trimmed(at->str(4)));
-      const std::string name = thing_of(plain_text(behind)) ? behind : at->str(1);
-      const bool counts = thing_of(plain_text(name)) != nullptr;
-      counted = counted || counts;
-      row.cells.emplace_back(at->str(3) + (counts ? "" : at->str(4)));
-      if (i == first)
-        table.columns.push_back(counts ? name : fmt::format("column {}", row.cells.size()));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return counted && table.columns.size() > 1 ? table : RawTable{};
-}
-}  // namespace
-
-RawTable counts_as_rows(RawTable table) {
-  const auto counts = mapped(table.columns, count_in);
-  const auto in_header =
-      std::ranges::count_if(counts, [](const auto& count) { return count.has_value(); });
-  const bool has_count = std::ranges::any_of(table.columns, [](const std::string& name) {
-    return names_a_count(name) && !count_in(name);
-  });
-  if (in_header == 0) return counts_of_names(std::move(table));
-  if (in_header < 2 || static_cast<std::size_t>(in_header) == table.columns.size()) return table;
-  const bool all_but_first =
-      !counts.front() && static_cast<std::size_t>(in_header) + 1 == table.columns.size();
-  if (all_but_first && lies_on_its_side(table)) return turned(table, counts);
-  if (has_count && !(all_but_first && names_a_count(table.columns.front()))) return table;
-  // Each row becomes one of each count, with a column of each thing that is told of counts.
-  RawTable result{table.file, table.place, {}, {}, table.separator};
-  result.title = table.title;
-  std::vector<std::size_t> kept;
-  std::vector<std::string> rests;
-  std::vector<std::string> order;
-  std::string noun = "count";
-  // "Latency (s) | TP=1 | TP=2" says in its corner what the cells are, as a title may.
-  const HeaderWords corner_words = header_words(table.columns.front());
-  const bool measure = corner_words.unit && !has_numbers(table, 0);
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (!counts[i]) {
-      kept.push_back(i);
-      const auto meaning = named_meaning(table.columns[i]);
-      // A ratio behind the counts is of the whole row.
-      if (meaning == Meaning::speedup || meaning == Meaning::efficiency) {
-        kept.pop_back();
-        continue;
-      }
-      const bool corner =
-          i == 0 && (table.columns[i].empty() || meaning == Meaning::count || measure);
-      result.columns.push_back(corner ? "row" : table.columns[i]);
-      continue;
-    }
-    if (!counts[i]->noun.empty()) noun = counts[i]->noun;
-    if (std::ranges::count(rests, counts[i]->rest) == 0) rests.push_back(counts[i]->rest);
-    if (std::ranges::count(order, counts[i]->count) == 0) order.push_back(counts[i]->count);
-  }
-  if (all_but_first && noun == "count" && names_a_count(table.columns.front()))
-    noun = table.columns.front();
-  result.columns.push_back(noun);
-  std::vector<RawCell> cells;
-  for (const RawRow& row : table.rows)
-    for (std::size_t i = 0; i < counts.size(); ++i)
-      if (counts[i] && counts[i]->rest.empty()) cells.push_back(row.cells[i]);
-  std::string under_counts = named_by_cells(cells);
-  const HeaderWords said = measure ? corner_words : header_words(table.title);
-  if (under_counts == "value" && said.unit && said.unit->dimension == Dimension::time)
-    under_counts = fmt::format("time ({})", said.unit_text);
-  else if (under_counts == "value" && said.per_time)
-    under_counts = "throughput";
-  for (const std::string& rest : rests) {
-    const std::string_view name = trimmed(rest, " ()[]");
-    result.columns.emplace_back(name.empty() ? under_counts : name);
-  }
-  for (const RawRow& row : table.rows) {
-    for (const std::string& count : order) {
-      check_row_count(result.rows.size(), row.place);
-      RawRow one{row.place, {}};
-      for (const std::size_t i : kept) one.cells.push_back(row.cells[i]);
-      one.cells.emplace_back(count);
-      one.cells.resize(result.columns.size());
-      for (std::size_t i = 0; i < counts.size(); ++i) {
-        if (!counts[i] || counts[i]->count != count) continue;
-        const auto rest = std::ranges::find(rests, counts[i]->rest);
-        one.cells[kept.size() + 1 + static_cast<std::size_t>(rest - rests.begin())] = row.cells[i];
-      }
-      result.rows.push_back(std::move(one));
-    }
-  }
-  return result;
-}
-
-namespace {
 /// The table whose header is the line `first`, or which begins there without one, up to `end`.
-RawTable table_below(const std::vector<Line>& lines,
+RawTable table_below(const std::vector<TextLine>& lines,
                      std::size_t first,
                      std::size_t end,
                      CellReader reader,
                      const std::string& file) {
-  const std::vector<Line> below(lines.begin() + static_cast<std::ptrdiff_t>(first) + 1,
-                                lines.begin() + static_cast<std::ptrdiff_t>(end));
+  const std::vector<TextLine> below(lines.begin() + static_cast<std::ptrdiff_t>(first) + 1,
+                                    lines.begin() + static_cast<std::ptrdiff_t>(end));
   reader.read_as_frame(lines[first], below);
   RawTable table{
       file, reader.place(lines[first]), reader.cells(lines[first]), {}, reader.separator()};
@@ -593,15 +389,10 @@ RawTable table_below(const std::vector<Line>& lines,
                         std::ranges::all_of(table.columns, [](const std::string& cell) {
                           return cell_number(cell, Comma::thousands).has_value();
                         }));
-  for (std::size_t i = 0; unnamed && i < table.columns.size(); ++i) {
-    // "4 threads:"
-    const WordList words = all_header_words(table.columns[i]);
-    const auto thing =
-        std::ranges::find_if(words, [](const std::string& word) { return thing_of(word); });
-    table.columns[i] = thing != words.end() ? *thing : fmt::format("column {}", i + 1);
-  }
+  for (std::size_t i = 0; unnamed && i < table.columns.size(); ++i)
+    table.columns[i] = fmt::format("column {}", i + 1);
   while (table.separator != '|' && table.columns.size() > 1 && table.columns.back().empty() &&
-         std::ranges::all_of(below, [&](const Line& line) {
+         std::ranges::all_of(below, [&](const TextLine& line) {
            return reader.cells(line).size() < table.columns.size() ||
                   reader.cells(line).back().empty();
          }))
@@ -609,7 +400,7 @@ RawTable table_below(const std::vector<Line>& lines,
   const std::vector<std::size_t> starts =
       table.separator == by_blanks ? starts_of(lines[first].text) : std::vector<std::size_t>{};
   for (std::size_t i = unnamed ? first : first + 1; i < end; ++i) {
-    const Line& line = lines[i];
+    const TextLine& line = lines[i];
     if (line.text.starts_with('#')) continue;
     check_row_count(table.rows.size(), reader.place(line));
     Cells cells = reader.row_cells(line);
@@ -661,13 +452,17 @@ void append(RawTable& table, const RawTable& other) {
 
 RawTable read_cells(std::string_view text, const std::string& file) {
   const std::string plain = with_plain_bars(text);
-  const std::vector<Line> lines = lines_of(plain);
+  const std::vector<TextLine> lines = lines_of(plain);
   if (lines.empty())
     throw UserError(file + ": empty; write a header as p,time_s and one line per count");
-  if (RawTable table = pattern_as_columns(lines, file); !table.columns.empty()) return table;
   const CellReader reader(lines, file);
   // Further headers, each below its title, begin further tables.
   std::vector<std::size_t> headers{header_line(lines, reader)};
+  RawTable said = running_text(lines, file);
+  const Cells names = reader.cells(lines[headers.front()]);
+  const std::size_t next = std::min(headers.front() + 1, lines.size() - 1);
+  if (!said.columns.empty() && !begins_table(names, reader.cells(lines[next]), reader.separator()))
+    return said;
   for (std::size_t i = headers.front() + 1; i < lines.size(); ++i)
     if (i > headers.back() + 1 && !lines[i].text.starts_with('#') &&
         is_header(reader.cells(lines[i])))
@@ -683,7 +478,13 @@ RawTable read_cells(std::string_view text, const std::string& file) {
     std::size_t end = lines.size();
     if (i + 1 < headers.size()) end = headers[i + 1];
     if (end < lines.size() && end > headers[i] + 2 && !title_of(end).empty()) --end;
-    RawTable table = table_below(lines, headers[i], end, reader, file);
+    RawTable table;
+    try {
+      table = table_below(lines, headers[i], end, reader, file);
+    } catch (const UserError&) {
+      if (said.columns.empty()) throw;
+      return said;
+    }
     table.title = title;
     if (headers.size() > 1) {
       table.columns.emplace_back("table");

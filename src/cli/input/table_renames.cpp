@@ -55,8 +55,10 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     const HeaderWords header = header_words(name);
     WordList words = all_header_words(name);
     std::erase(words, "max");
-    const bool excluded = header.percent || named_meaning(name) || has_word("ratio", words) ||
-                          has_word("not_measured", words) || said_by_cells(table, i) == "speedup";
+    const bool other = name == "value" && has_word("ratio", all_header_words(table.title));
+    const bool excluded = other || header.percent || named_meaning(name) ||
+                          has_word("ratio", words) || has_word("not_measured", words) ||
+                          said_by_cells(table, i) == "speedup";
     if (excluded || first == last) continue;
     if (count) {
       std::set<double> different;

@@ -169,20 +169,9 @@ std::map<Meaning, std::size_t> best_choices(const Columns& columns) {
 
 /// Of meanings without a choice among names two columns say the same thing twice.
 bool is_chosen_among(Meaning meaning) {
-  switch (meaning) {
-    case Meaning::count:
-    case Meaning::per_node:
-    case Meaning::time:
-    case Meaning::work:
-    case Meaning::throughput:
-    case Meaning::speedup:
-    case Meaning::efficiency:
-    case Meaning::batch:
-    case Meaning::rank_batch:
-      return true;
-    default:
-      return false;
-  }
+  const bool of_rows = meaning <= Meaning::time && meaning != Meaning::repeat;
+  const bool measured = meaning >= Meaning::work && meaning <= Meaning::efficiency;
+  return of_rows || measured || meaning == Meaning::batch || meaning == Meaning::rank_batch;
 }
 
 bool has(const Columns& columns, Meaning meaning) {

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Counts that texts state: in headers, in the names of rows, and in running text such as logs.
+#include "src/cli/input/table_counts.h"
+
+#include "src/core/files/csv.h"
+
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <regex>
+#include <set>
+
+namespace scaleworth::cli {
+namespace {
+constexpr std::size_t longest_text = 1000;  // bytes, of what may state a count
+constexpr std::size_t most_lines = 20000;   // of running text
+
+struct Token {
+  char kind = '.';   // 1 of a number, a of a word, . of a sign
+  std::string text;  // small letters
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+bool has_digit(std::string_view text) {
+  return text.find_first_of("0123456789") != std::string_view::npos;
+}
+
+/// Numbers ("1,024.5", "3e+00"), words and signs; what is no ASCII belongs to words.
+std::vector<Token> tokens_of(std::string_view text) {
+  constexpr char letter = '\x7F';
+  static const std::regex token(
+      "([0-9]+(?:[.,:][0-9]+)*(?:e[+-][0-9]+)?)|([a-z\x7F][a-z0-9_\x7F]*)|[^ \t\"'`]");
+  std::string plain(text);
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const bool times = plain.compare(i, 2, "\xC3\x97") == 0;
+    const auto byte = static_cast<unsigned char>(plain[i]);
+    plain[i] = times ? ' ' : byte < 0x80 ? static_cast<char>(std::tolower(byte)) : letter;
+    if (times) plain[++i] = 'x';
+  }
+  std::vector<Token> tokens;
+  for (std::sregex_iterator at(plain.begin(), plain.end(), token), end; at != end; ++at) {
+    const auto begin = static_cast<std::size_t>(at->position());
+    const char kind = (*at)[1].matched ? '1' : (*at)[2].matched ? 'a' : '.';
+    tokens.push_back({kind, at->str(), begin, begin + at->str().size()});
+  }
+  return tokens;
+}
+
+/// What a word counts: "threads" of "omp_num_threads", "gpu" of "gpu_num"; empty for nothing.
+std::string thing_in(const std::string& word) {
+  if (thing_of(word)) return word;
+  const std::vector<std::string_view> parts = split(word, '_');
+  if (parts.size() < 2 || std::ranges::count(parts, std::string_view("per")) > 0) return "";
+  const bool number = is_word("number", parts.back());
+  const std::string last(number ? parts[parts.size() - 2] : parts.back());
+  return thing_of(last) ? last : "";
+}
+
+struct SaidCount {
+  std::string count;
+  std::string noun;  // as it is said; may be empty
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// The whole number from 1 on that a token is; absent for anything else.
+std::optional<long> whole_of(const Token& token) {
+  constexpr std::array<std::pair<std::string_view, long>, 5> words{
+      {{"single", 1}, {"one", 1}, {"two", 2}, {"four", 4}, {"eight", 8}}};
+  for (const auto& [word, number] : words)
+    if (token.text == word) return number;
+  const auto number = token.kind == '1' ? cell_number(token.text, Comma::thousands) : std::nullopt;
+  const bool whole = number && number->value >= 1.0 && number->value <= 1e6 &&
+                     number->value == std::floor(number->value);
+  if (!whole || token.text.find_first_of(".:") != std::string::npos) return std::nullopt;
+  return static_cast<long>(number->value);
+}
+
+/// Finds what counts machines in a text. `name`: a header or the name of a row, where "gpu-4"
+/// counts GPUs, and no line of a log, where it may be the fourth.
+class CountFinder {
+ public:
+  CountFinder(std::string_view text, bool name) : tokens_(tokens_of(text)), name_(name) {
+    launches_ = text.find("mpi") != text.npos || text.find("srun") != text.npos;
+  }
+  std::vector<SaidCount> all() const {
+    std::vector<SaidCount> found;
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      auto said = before_thing(i);
+      if (!said) said = behind_thing(i);
+      if (said && (found.empty() || said->begin >= found.back().end)) found.push_back(*said);
+    }
+    return found;
+  }
+  const std::vector<Token>& tokens() const { return tokens_; }
+
+ private:
+  std::string word_at(std::size_t i) const {
+    return i < tokens_.size() && tokens_[i].kind == 'a' ? tokens_[i].text : "";
+  }
+  bool sign_at(std::size_t i, std::string_view signs) const {
+    return i < tokens_.size() && tokens_[i].kind == '.' &&
+           signs.find(tokens_[i].text) != signs.npos;
+  }
+  SaidCount said(long count, std::string noun, std::size_t first, std::size_t last) const {
+    return {std::to_string(count), std::move(noun), tokens_[first].begin, tokens_[last].end};
+  }
+
+  /// "4 GPUs", "4 x A100", "8xH100 GPUs", "2x8xH100", "4-gpu", "single device".
+  std::optional<SaidCount> before_thing(std::size_t i) const {
+    auto count = whole_of(tokens_[i]);
+    // "1/2/4 GPUs" are several.
+    if (!count || (i > 0 && sign_at(i - 1, "/."))) return std::nullopt;
+    std::size_t next = i + 1;
+    while (sign_at(next, "-_*")) ++next;
+    static const std::regex times("x(?:([0-9]+)x)?(.*[0-9].*)?");
+    std::smatch each;
+    const std::string first = word_at(next);
+    const bool model = std::regex_match(first, each, times);
+    if (model) ++next;
+    if (model && each[1].matched && each.length(1) < 6) *count *= std::stol(each.str(1));
+    bool named = model && each[2].matched;
+    for (int words = 0; words < 2; ++words, ++next) {
+      const std::string word = word_at(next);
+      if (!thing_in(word).empty() || !(has_digit(word) || is_word("number", word))) break;
+      named = named || (model && has_digit(word));
+    }
+    const std::string thing = thing_in(word_at(next));
+    const bool part = word_at(next + 1) == "per" || word_at(next + 1) == "hours" ||
+                      (sign_at(next + 1, "/") && !word_at(next + 2).empty());
+    if (!thing.empty() && !part) return said(*count, thing, i, next);
+    return named ? std::optional(said(*count, "", i, next - 1)) : std::nullopt;
+  }
+
+  /// "GPUs: 4", "OMP_NUM_THREADS=4", "--threads 4", "-np 8", "-j8".
+  std::optional<SaidCount> behind_thing(std::size_t i) const {
+    std::size_t first = i;
+    while (first > 0 && sign_at(first - 1, "-")) --first;
+    const bool flag = first < i;
+    std::string word = word_at(i);
+    const std::string digits = word.substr(word.find_last_not_of("0123456789") + 1);
+    word.resize(word.size() - digits.size());
+    const std::string thing = thing_in(word);
+    const bool option = flag && is_word("count_flag", word) && (word != "n" || launches_);
+    if (thing.empty() && !option) return std::nullopt;
+    if (!digits.empty()) {  // "-j8", "thread4"
+      const auto count = whole_of({'1', digits});
+      return count && (option || name_) ? std::optional(said(*count, thing, first, i))
+                                        : std::nullopt;
+    }
+    std::size_t next = i + 1;
+    const bool stated = sign_at(next, "=:");
+    if (stated || (name_ && sign_at(next, "-_"))) ++next;
+    // "rank: 3" and "--gpu 1" are the numbers of one.
+    const bool may_count = singular(word) != word || is_word("count_flag", word) || name_;
+    const auto count = next < tokens_.size() ? whole_of(tokens_[next]) : std::nullopt;
+    const auto cell = "1 " + word_at(next + 1);
+    const auto behind = cell_number(cell, Comma::thousands);  // "workers: 12 s"
+    if (!count || !may_count || sign_at(next + 1, "/%") || (behind && behind->unit))
+      return std::nullopt;
+    return said(*count, thing, first, next);
+  }
+
+  std::vector<Token> tokens_;
+  bool name_;
+  bool launches_ = false;  // "-n 4" counts ranks
+};
+
+/// A count with what else its text says, "(tokens/s)" of "4 cards (tokens/s)".
+struct NamedCount {
+  std::string count;
+  std::string noun;
+  std::string rest;
+};
+
+/// The count that a text states and the rest of the text; by a letter ("p=4", "omp-4") where that
+/// is all, behind a sign in the name of a row.
+std::optional<NamedCount> said_in(std::string text, bool header) {
+  if (text.size() > longest_text) return std::nullopt;
+  std::erase(text, '*');
+  const CountFinder finder(text, header);
+  const std::vector<Token>& tokens = finder.tokens();
+  if (const auto said = finder.all(); !said.empty()) {
+    const SaidCount& one = said.front();
+    std::string rest(trimmed(text.substr(0, one.begin), " -_@:,;*`"));
+    if (!rest.empty()) rest += ' ';
+    rest += trimmed(text.substr(one.end), " -_@:,;*`");
+    return NamedCount{one.count, one.noun, std::string(trimmed(rest))};
+  }
+  const bool sign = tokens.size() == 3 && tokens[1].kind == '.';
+  if (!(sign || (header && tokens.size() == 2)) || !is_word("count_letter", tokens[0].text))
+    return std::nullopt;
+  const auto count = whole_of(tokens.back());
+  return count ? std::optional(NamedCount{std::to_string(*count), "", ""}) : std::nullopt;
+}
+
+/// The count that a header states: "4 cards (tokens/s)", "4", "single", "4*8" of nodes and what
+/// each has.
+std::optional<NamedCount> count_in(const std::string& header) {
+  const auto tokens = tokens_of(trimmed(header.substr(0, longest_text), " *`"));
+  if (tokens.empty()) return std::nullopt;
+  const auto first = whole_of(tokens.front());
+  const bool serial = tokens.size() == 1 && is_word("serial", tokens.front().text);
+  if (serial || (tokens.size() == 1 && first))
+    return NamedCount{std::to_string(first.value_or(1)), "", ""};
+  const bool times = tokens.size() == 3 && (tokens[1].text == "*" || tokens[1].text == "x");
+  const long each = times ? whole_of(tokens[2]).value_or(0) : 0;
+  if (first && each > 0) return NamedCount{std::to_string(*first * each), "", ""};
+  return said_in(header, true);
+}
+
+/// "4" of "Parallel (4 workers)" and "4x A100", 1 of "Sequential".
+std::optional<NamedCount> count_within(const std::string& cell) {
+  if (auto said = said_in(cell, false)) return said;
+  if (has_word("serial", all_header_words(cell))) return NamedCount{"1", "", ""};
+  return std::nullopt;
+}
+
+/// Every column but the first is a count, and the rows are named by what they are: a table on its
+/// side.
+bool lies_on_its_side(const RawTable& table) {
+  return std::ranges::any_of(table.rows, [](const RawRow& row) {
+    return named_meaning(cell_text(row.cells.front())).has_value();
+  });
+}
+
+RawTable turned(const RawTable& table, const std::vector<std::optional<NamedCount>>& counts) {
+  RawTable result{table.file, table.place, {}, {}, table.separator};
+  const std::string& corner = table.columns.front();
+  result.columns = {names_a_count(corner) ? corner : "count"};
+  for (const auto& count : counts)
+    if (count && !count->noun.empty()) result.columns.front() = count->noun;
+  for (const RawRow& row : table.rows) result.columns.push_back(cell_text(row.cells.front()));
+  for (std::size_t i = 1; i < table.columns.size(); ++i) {
+    RawRow row{table.place, {counts[i]->count}};
+    for (const RawRow& from : table.rows) row.cells.push_back(from.cells[i]);
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+/// Where no column counts, the counts that stand in the cells of one become a column.
+RawTable counts_of_names(RawTable table) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (!names_a_count(table.columns[i])) continue;
+    // "CPU | 142299 ns" is the time of processors.
+    if (said_by_cells(table, i) != "time") return table;
+    table.columns[i] += " time";
+  }
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    std::vector<std::optional<NamedCount>> counts;
+    std::set<std::string> different;
+    std::size_t counted = 0;
+    std::string noun = "count";
+    for (const RawRow& row : table.rows) {
+      counts.push_back(count_within(cell_text(row.cells[i])));
+      if (!counts.back()) continue;
+      ++counted;
+      different.insert(counts.back()->count);
+      if (!counts.back()->noun.empty()) noun = counts.back()->noun;
+    }
+    // "Speedup" below "8 workers" is a row of no count.
+    if (different.size() < 2 || (i == 0 ? 6U : 3U) * counted < 2 * table.rows.size()) continue;
+    table.columns.insert(table.columns.begin(), noun);
+    for (std::size_t row = 0; row < counts.size(); ++row) {
+      RawRow& one = table.rows[row];
+      // What tells rows of one count apart: "BM_sort/", "GPU".
+      if (counts[row] && different.size() < counted)
+        one.cells[i] = counts[row]->rest.empty() ? "alone" : counts[row]->rest;
+      one.cells.insert(one.cells.begin(), counts[row] ? counts[row]->count : "n/a");
+    }
+    return table;
+  }
+  return table;
+}
+
+/// What stands under counts in a header: by the cells, else by the corner or the title.
+std::string name_under_counts(const RawTable& table,
+                              const std::vector<std::optional<NamedCount>>& counts,
+                              const HeaderWords& said) {
+  std::vector<RawCell> cells;
+  for (const RawRow& row : table.rows)
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if (counts[i] && counts[i]->rest.empty()) cells.push_back(row.cells[i]);
+  std::string name = named_by_cells(cells);
+  if (name != "value") return name;
+  if (said.unit && said.unit->dimension == Dimension::time)
+    return fmt::format("time ({})", said.unit_text);
+  return said.per_time ? "throughput" : name;
+}
+}  // namespace
+
+RawTable counts_as_rows(RawTable table) {
+  const auto counts = mapped(table.columns, count_in);
+  const auto others = std::ranges::count_if(counts, [](const auto& count) { return !count; });
+  std::set<std::string> different;
+  for (const auto& count : counts)
+    if (count) different.insert(count->count);
+  const bool has_count = std::ranges::any_of(table.columns, [](const std::string& name) {
+    return names_a_count(name) && !count_in(name);
+  });
+  if (different.size() < 2 || others == 0) return counts_of_names(std::move(table));
+  const bool all_but_first = !counts.front() && others == 1;
+  if (all_but_first && lies_on_its_side(table)) return turned(table, counts);
+  if (has_count && !(all_but_first && names_a_count(table.columns.front())))
+    return counts_of_names(std::move(table));
+  // Each row becomes one of each count, with a column of each thing that is told of counts.
+  RawTable result{table.file, table.place, {}, {}, table.separator};
+  result.title = table.title;
+  std::vector<std::size_t> kept;
+  std::vector<std::string> rests;
+  std::vector<std::string> order;
+  std::string noun = "count";
+  // "Latency (s) | TP=1 | TP=2" says in its corner what the cells are, as a title may.
+  const HeaderWords corner_words = header_words(table.columns.front());
+  const bool measure = corner_words.unit && !has_numbers(table, 0);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (!counts[i]) {
+      kept.push_back(i);
+      const auto meaning = named_meaning(table.columns[i]);
+      // A ratio behind the counts is of the whole row.
+      if (meaning == Meaning::speedup || meaning == Meaning::efficiency) {
+        kept.pop_back();
+        continue;
+      }
+      const bool corner =
+          i == 0 && (table.columns[i].empty() || meaning == Meaning::count || measure);
+      result.columns.push_back(corner ? "row" : table.columns[i]);
+      continue;
+    }
+    if (!counts[i]->noun.empty()) noun = counts[i]->noun;
+    if (std::ranges::count(rests, counts[i]->rest) == 0) rests.push_back(counts[i]->rest);
+    if (std::ranges::count(order, counts[i]->count) == 0) order.push_back(counts[i]->count);
+  }
+  if (all_but_first && noun == "count" && names_a_count(table.columns.front()))
+    noun = table.columns.front();
+  result.columns.push_back(noun);
+  const std::string under_counts =
+      name_under_counts(table, counts, measure ? corner_words : header_words(table.title));
+  for (const std::string& rest : rests) {
+    const std::string_view name = trimmed(rest, " ()[]");
+    result.columns.emplace_back(name.empty() ? under_counts : name);
+  }
+  for (const RawRow& row : table.rows) {
+    for (const std::string& count : order) {
+      check_row_count(result.rows.size(), row.place);
+      RawRow one{row.place, {}};
+      for (const std::size_t i : kept) one.cells.push_back(row.cells[i]);
+      one.cells.emplace_back(count);
+      one.cells.resize(result.columns.size());
+      for (std::size_t i = 0; i < counts.size(); ++i) {
+        if (!counts[i] || counts[i]->count != count) continue;
+        const auto rest = std::ranges::find(rests, counts[i]->rest);
+        one.cells[kept.size() + 1 + static_cast<std::size_t>(rest - rests.begin())] = row.cells[i];
+      }
+      result.rows.push_back(std::move(one));
+    }
+  }
+  return result;
+}
+
+namespace {
+/// A measurement in running text: "took 0.0212 seconds".
+struct Measure {
+  std::string key;   // the words before it, and what kind of number it is
+  std::string cell;  // with its unit
+};
+
+/// The cell at the number `i` of a line, as far as it can be read: "31m54,857s", "14k tokens/sec".
+std::string cell_at(std::string_view line, const std::vector<Token>& tokens, std::size_t& i) {
+  constexpr std::size_t most_words = 7;
+  const std::size_t begin = tokens[i].begin;
+  for (std::size_t last = std::min(i + most_words, tokens.size() - 1); last > i; --last) {
+    const std::string cell(line.substr(begin, tokens[last].end - begin));
+    const auto number = cell_number(cell, Comma::thousands);
+    const bool one = !has_digit(cell.substr(tokens[i].text.size()));
+    const bool ends = tokens[last].kind == 'a' || tokens[last].text == "%";
+    const bool divided = cell.find_first_of(";|\t()") != cell.npos || cell.find(", ") != cell.npos;
+    if (!number || !ends || divided || !(one || number->unit)) continue;
+    i = last;
+    const std::size_t times = cell.find("x ");  // "2x faster"
+    return times < cell.size() ? cell.substr(0, times + 1) : cell;
+  }
+  return std::string(line.substr(begin, tokens[i].end - begin));
+}
+
+/// What a line measures.
+std::vector<Measure> measures_of(std::string_view line) {
+  const std::vector<Token> tokens = tokens_of(line);
+  constexpr std::ptrdiff_t most_words = 4;
+  std::vector<Measure> measures;
+  WordList key;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    if (token.kind == 'a' && token.text.front() != '\x7F') key.push_back(token.text);
+    if (token.kind != '1') continue;
+    const bool stated = i > 0 && (tokens[i - 1].text == ":" || tokens[i - 1].text == "=");
+    if (std::ssize(key) > most_words) key.erase(key.begin(), key.end() - most_words);
+    const std::string name = fmt::format("{}", fmt::join(key, " "));
+    key.clear();
+    const std::string cell = cell_at(line, tokens, i);
+    const std::string kind = named_by_cells({cell});
+    const HeaderWords words = header_words(name);
+    const bool known = stated && (named_meaning(name) || words.per_time || words.unit);
+    if (kind != "value" || known) measures.push_back({name + "\n" + kind, cell});
+  }
+  return measures;
+}
+
+/// A line of running text.
+struct Said {
+  std::vector<SaidCount> counts;
+  std::vector<Measure> measures;
+  bool heading = false;  // "4 GPUs:"
+  bool serial = false;   // its measurements are of one
+  std::string label;     // without its count
+};
+
+std::vector<Said> said_by(const std::vector<TextLine>& lines) {
+  std::vector<Said> said;
+  for (const TextLine& line : lines) {
+    Said& one = said.emplace_back();
+    std::string rest(line.text.substr(0, longest_text));
+    one.counts = CountFinder(rest, false).all();
+    for (const SaidCount& count : one.counts)
+      rest.replace(count.begin, count.end - count.begin, count.end - count.begin, ' ');
+    one.measures = measures_of(rest);
+    one.label = rest.substr(0, rest.find_first_of("0123456789:"));
+    one.heading = line.text.starts_with('#') || trimmed(line.text, " *`").ends_with(':');
+    one.serial = one.counts.empty() && !one.measures.empty() &&
+                 has_word("serial", all_header_words(std::string(line.text)));
+  }
+  return said;
+}
+
+/// Leaves of each line the counts of the noun that tells most of them apart, and where headings
+/// count none but theirs. Returns the noun; absent where none has two counts.
+std::optional<std::string> choose_noun(std::vector<Said>& lines) {
+  std::map<std::string, std::set<std::string>> counts;
+  for (const Said& line : lines)
+    for (const SaidCount& said : line.counts) counts[singular(said.noun)].insert(said.count);
+  std::optional<std::string> best;
+  for (auto& [noun, different] : counts) {
+    if (std::ranges::any_of(lines, &Said::serial)) different.insert("1");
+    if (different.size() > 1 && (!best || different.size() > counts[*best].size())) best = noun;
+  }
+  std::set<std::string> in_headings;
+  for (Said& line : lines) {
+    std::erase_if(line.counts, [&](const SaidCount& one) { return singular(one.noun) != best; });
+    // Of a line with several counts its measurements may be of any.
+    if (line.counts.size() > 1 && line.counts.front().count != line.counts.back().count) line = {};
+    if (line.heading && !line.counts.empty()) in_headings.insert(line.counts.front().count);
+  }
+  for (Said& line : lines)
+    if (in_headings.size() > 1 && !line.heading) line.counts.clear();
+  return best;
+}
+
+/// A count and what was measured with it.
+struct Block {
+  std::string count;
+  std::string place;
+  std::string label;
+  bool serial = false;
+  std::map<std::string, std::vector<std::string>> cells;  // by key
+};
+
+/// Of each count the lines up to the next.
+std::vector<Block> blocks_of(const std::vector<TextLine>& lines,
+                             const std::vector<Said>& said,
+                             const std::string& file) {
+  std::vector<Block> blocks;
+  std::vector<Block> serial;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Said& line = said[i];
+    const std::string place = fmt::format("{}:{}", file, lines[i].number);
+    const bool again = !blocks.empty() && !line.counts.empty() && line.measures.empty() &&
+                       blocks.back().count == line.counts.front().count;
+    if (!line.counts.empty() && !again)
+      blocks.push_back({line.counts.front().count, place, line.label, false, {}});
+    if (line.serial) serial.push_back({"1", place, line.label, true, {}});
+    if (blocks.empty() && !line.serial) continue;
+    Block& block = line.serial ? serial.back() : blocks.back();
+    for (const Measure& measure : line.measures) block.cells[measure.key].push_back(measure.cell);
+  }
+  if (find_in(blocks, "1", &Block::count) == nullptr)
+    blocks.insert(blocks.begin(), serial.begin(), serial.end());
+  std::erase_if(blocks, [](const Block& block) { return block.cells.empty(); });
+  return blocks;
+}
+
+}  // namespace
+
+RawTable running_text(const std::vector<TextLine>& lines, const std::string& file) {
+  if (lines.size() > most_lines) return {};
+  std::vector<Said> said = said_by(lines);
+  const auto noun = choose_noun(said);
+  if (!noun) return {};
+  std::vector<Block> blocks = blocks_of(lines, said, file);
+  std::set<std::string> keys;  // that all blocks have
+  const auto find_keys = [&] {
+    for (const Block& block : blocks)
+      for (const auto& [key, cells] : block.cells) keys.insert(key);
+    for (const Block& block : blocks)
+      std::erase_if(keys, [&](const std::string& key) { return !block.cells.contains(key); });
+  };
+  find_keys();
+  // "Serial time" of each run beside "parallel time".
+  if (keys.empty()) std::erase_if(blocks, &Block::serial);
+  find_keys();
+  std::map<std::string, std::set<std::string>> labels;  // by counts
+  for (const Block& block : blocks) labels[block.count].insert(block.label);
+  // "DataParallel (2 GPUs)" and "DistributedDataParallel (2 GPUs)" are no repeats.
+  const bool apart =
+      std::ranges::any_of(labels, [](const auto& of_count) { return of_count.second.size() > 1; });
+  if (keys.empty() || labels.size() < 2 || apart) return {};
+  RawTable table{file, blocks.front().place, {noun->empty() ? "count" : *noun}, {}};
+  for (const std::string& key : keys) {
+    const std::string name = key.substr(0, key.find('\n'));
+    const bool taken = name.empty() || std::ranges::count(table.columns, name) > 0;
+    table.columns.push_back(taken ? fmt::format("column {}", table.columns.size() + 1) : name);
+  }
+  for (const Block& block : blocks) {
+    std::size_t repeats = 1;
+    for (const std::string& key : keys) repeats = std::max(repeats, block.cells.at(key).size());
+    for (std::size_t repeat = 0; repeat < repeats; ++repeat) {
+      check_row_count(table.rows.size(), block.place);
+      RawRow& row = table.rows.emplace_back(RawRow{block.place, {block.count}});
+      for (const std::string& key : keys) {
+        const auto& cells = block.cells.at(key);
+        row.cells.push_back(repeat < cells.size() ? RawCell(cells[repeat]) : RawCell{});
+      }
+    }
+  }
+  return table;
+}
+}  // namespace scaleworth::cli
