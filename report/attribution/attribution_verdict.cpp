@@ -175,11 +175,9 @@ std::string first_words(const std::string& name) {
 Found straggler_found(const AttributionView& view, const Straggler& straggler) {
   const Attribution& job = view.attribution;
   const auto& all = job.stragglers.stragglers;
-  AdviceSubject subject = straggler.cause;
-  if (straggler.cause == LateCause::host &&
-      host_subject(view, HostCause::other) == AdviceSubject(IdleProcessor{}))
-    subject = IdleProcessor{true};
-  std::optional<Advice> advice = advice_on(subject);
+  const bool idle = straggler.cause == LateCause::host &&
+                    host_subject(view, HostCause::other) == AdviceSubject(IdleProcessor{});
+  auto advice = idle ? advice_on(IdleProcessor{true}) : advice_on(straggler.cause);
   std::string who = straggler.unit + " change";
   if (straggler.level != LateUnit::rotating) {
     who = advice->found;

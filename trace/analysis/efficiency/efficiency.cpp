@@ -194,9 +194,6 @@ std::size_t most_runs(const Job& job) {
   return std::clamp<std::size_t>(most_visits / events, 1, most);
 }
 
-double length(const ReplayGraph& run, std::int64_t end) {
-  return static_cast<double>(end - run.window.start.count());
-}
 }  // namespace
 
 EfficiencyResult measure_efficiency(const JobReplay& replay, const StragglerReport& stragglers) {
@@ -324,8 +321,9 @@ double Predictor::error() const {
   double replayed = 0.0;
   for (std::size_t run = 0; run < runs_.size(); ++run)
     if (const auto end = last_end(runs_[run], {}, recorded_ends(runs_[run]))) {
-      recorded += length(runs_[run], *end);
-      replayed += length(runs_[run], *last_end(runs_[run], {}, unchanged_[run]));
+      const auto start = static_cast<double>(runs_[run].window.start.count());
+      recorded += static_cast<double>(*end) - start;
+      replayed += static_cast<double>(*last_end(runs_[run], {}, unchanged_[run])) - start;
     }
   return replayed / recorded - 1.0;
 }
