@@ -260,7 +260,7 @@ void put_figure(Fields& json, const ComparedFigure& figure) {
   json("b", figure.b);
   json.sentence("B over A; of what is better when low A over B. Above 1 B is better.");
   json("gain", figure.gain);
-  json("noise", figure.noise, "What the interval of the gain is made from.");
+  json("noise", figure.noise, "The interval's source.", one_of("repeats|samples|neighbours|none"));
 }
 
 std::string comparison_json(Fields::Make make,
@@ -296,7 +296,7 @@ std::string comparison_json(Fields::Make make,
         [&](Fields& of) {
           static const CheckResult none;
           const CheckResult& checked = result ? *result : none;
-          of("status", checked.status);
+          of("status", checked.status, one_of("pass|warn|fail|cannot_tell"));
           of("wrong_results",
              checked.wrong_results,
              "Settings of the run that a check found wrong.");
@@ -304,7 +304,7 @@ std::string comparison_json(Fields::Make make,
              checked.measured_once,
              "Figures without repeats on either side, which are not judged.");
           of.array("figures", checked.figures, [](Fields& each, const CheckedFigure& one) {
-            each("status", one.status);
+            each("status", one.status, one_of("pass|warn|fail|cannot_tell"));
             put_figure(each, one.figure);
             each("runs_needed", one.runs_needed);
           });
