@@ -20,7 +20,7 @@ std::string money(const DemandView& view, double amount) {
 }
 
 std::string per_million(const DemandView& view, const std::optional<Dollars>& cost) {
-  return cost ? money(view, cost->value()) + " per million tokens" : "";
+  return cost ? money(view, cost->value()) + " per million output tokens" : "";
 }
 
 /// "p99" of all the answer, "ttft_p99".
@@ -155,8 +155,8 @@ std::string duty_line(const DemandView& view) {
   const auto* own = find_in(view.answer.ways, Payment::fixed, &PaymentWay::payment);
   if (own == nullptr || !view.answer.full_cost) return "";
   return fmt::format(
-      "At full use a million tokens cost {}; the fixed fleet at this demand {:.3g} "
-      "times that, {}.",
+      "At full use a million output tokens, prompts in their price, cost {}; the fixed fleet at "
+      "this demand {:.3g} times that, {}.",
       money(view, view.answer.full_cost->value()),
       *own->per_million_tokens / *view.answer.full_cost,
       money(view, own->per_million_tokens->value()));
@@ -501,11 +501,7 @@ std::vector<Chart> demand_charts(const DemandView& view) {
       rows.push_back({{"series", "fixed fleet"}, {"x", begins}, {"value", answer.replicas}});
       begins += hour.demand.hours;
     }
-    hours.data = {{"kind", "lines"},
-                  {"rows", std::move(rows)},
-                  {"x", "hour"},
-                  {"y", "replicas"},
-                  {"log", false}};
+    hours.data = lines_data(std::move(rows), "hour", "replicas");
     charts.push_back(std::move(hours));
   }
   if (answer.curve.empty()) return charts;
@@ -517,11 +513,7 @@ std::vector<Chart> demand_charts(const DemandView& view) {
   for (const ServicePoint& point : answer.curve)
     rows.push_back(
         {{"series", "measured"}, {"x", point.concurrency}, {"value", *point.requests_per_s}});
-  curve.data = {{"kind", "lines"},
-                {"rows", std::move(rows)},
-                {"x", "concurrency"},
-                {"y", "requests/s"},
-                {"log", false}};
+  curve.data = lines_data(std::move(rows), "concurrency", "requests/s");
   charts.push_back(std::move(curve));
   return charts;
 }

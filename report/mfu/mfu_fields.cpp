@@ -271,8 +271,7 @@ void batch(Fields& json, const ServingView& view, const ServedBatch& one) {
        "Above which the API is more expensive; above 1: never. Null without the prices of both.");
   json("real_break_even_utilisation",
        real_break_even(view, one),
-       "The same for servers at published_part_of_ceiling (at ceiling_batch if memory is full); "
-       "null if times are no roof.");
+       "The same for servers at published_part_of_roof; null if times are no roof.");
 }
 
 void link(Fields& json, const GroupLink& one) {
@@ -286,6 +285,7 @@ void group(Fields& json, const ServingView& view) {
   json("gpu_source", view.names.gpu_source, of_gpu_source, or_null);
   json("gpus", one.gpus, "That serve together as one server.");
   json("groups", view.question.groups, "Such servers; all figures are of one of them.");
+  json("stages", one.stages, "Of a pipeline that so many of them make; 1: each has a whole copy.");
   json("peak_flop_per_s", one.peak, "Dense, of one GPU.");
   json("peak_basis", view.names.peak_basis, or_null);
   json.sentence("The same of attention, in the format of the activations; null: as the products.");
@@ -367,10 +367,11 @@ void basis(Fields& json, const ServingView& view) {
   json("measured_prompt_s", times.prefill, "One prompt alone.");
   json("measured_step_s", times.decode_step, "One decode step at the batch.");
   json("measured_output_tokens_per_s", times.output_tokens_per_s);
-  json("published_part_of_ceiling",
-       std::optional(published_part_of_ceiling),
-       "What published maxima of TensorRT-LLM for 8B and 70B models reach of "
-       "ceiling_output_tokens_per_s.");
+  json(
+      "published_part_of_roof",
+      std::optional(published_part_of_roof),
+      "What published maxima of TensorRT-LLM for 8B and 70B models reach of output_tokens_per_s at "
+      "the largest batch that memory holds.");
 }
 
 void serving_document(Fields& json, const ServingView& view, const Document& whole) {

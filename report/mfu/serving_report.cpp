@@ -17,7 +17,9 @@ std::string subtitle(const ServingView& view) {
       question.server.formats.weights,
       question.server.formats.activations,
       question.server.formats.cache,
-      question.groups > 1 ? fmt::format("{} groups of ", question.groups) : "",
+      question.groups > 1
+          ? fmt::format("{} {} of ", question.groups, group.stages > 1 ? "stages" : "groups")
+          : "",
       group.gpus,
       view.names.gpu,
       format_quantity(number(group.peak), Unit::flop_per_second),
@@ -201,7 +203,7 @@ Json lines_of(const ServingView& view, const std::vector<Series>& lines, const s
       rows.push_back({{"series", name}, {"x", one.batch}, {"value", json_value(value(one))}});
     }
   }
-  return {{"kind", "lines"}, {"rows", std::move(rows)}, {"x", "batch"}, {"y", y}, {"log", false}};
+  return lines_data(std::move(rows), "batch", y);
 }
 
 std::vector<Chart> serving_charts(const ServingView& view) {

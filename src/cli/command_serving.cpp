@@ -136,8 +136,9 @@ Server server_of(const MfuOptions& options,
   return server;
 }
 
-/// Beyond the GPUs that fast links join, each domain serves a copy of the model by itself, where it
-/// fits: all-reduces over a network would take longer than what they share.
+/// Beyond the GPUs that fast links join, each domain serves a copy of the model by itself, or a
+/// stage of it where it does not fit: all-reduces over a network would take longer than what they
+/// share.
 void divide_into_domains(const MfuOptions& options,
                          const ServingOptions& serving,
                          ServingQuestion& question,
@@ -145,18 +146,6 @@ void divide_into_domains(const MfuOptions& options,
   ServingGroup& group = question.server.group;
   const bool stated = serving.link_latency || serving.link_bandwidth;
   if (stated || group.gpus <= serving.domain) return;
-  const Request& request = question.request;
-  Server one = question.server;
-  one.group.gpus = serving.domain;
-  if (batch_in_memory(one, request.prompt + request.output).value_or(1) < 1) {
-    names.remarks.push_back(fmt::format(
-        "{} does not fit the {} GPUs that NVLink joins: its all-reduces cross a network here, but "
-        "are priced as NVLink; state the network by --link-latency-us and --link-gb-per-s, or the "
-        "domain by --domain.",
-        names.model,
-        serving.domain));
-    return;
-  }
   if (group.gpus % serving.domain != 0)
     throw UserError(
         "--gpus {}: no multiple of the {} GPUs that NVLink joins; give {} or {}, or another "
@@ -169,6 +158,12 @@ void divide_into_domains(const MfuOptions& options,
   const Sheet gpu = datasheet_of(options);
   group.gpus = serving.domain;
   group.link = link_of(serving, gpu, group.gpus, names);
+  const double tokens = question.request.prompt + question.request.output;
+  const auto fits = [&] { return batch_in_memory(question.server, tokens).value_or(1) >= 1; };
+  while (!fits() && group.stages < question.groups) {
+    ++group.stages;
+    while (question.groups % group.stages != 0) ++group.stages;
+  }
 }
 
 void add_request(const Flags& flags, ServingOptions& options) {
@@ -230,6 +225,10 @@ void add_machine(const Flags& flags, ServingOptions& options) {
   flags.add("--link-gb-per-s",
             options.link_bandwidth,
             "bus bandwidth of a large all-reduce among the GPUs (the datasheet's NVLink or PCIe)");
+  flags.add("--network-latency-us",
+            server.network.latency,
+            "of a message of one GPU to another server, where a model takes several (10)");
+  flags.add("--network-gb-per-s", server.network.bus_bandwidth, "the same of its bandwidth (50)");
   flags.add("--prefill-ms", measured.prefill, "measured: one prompt alone, with one --batch");
   flags.add("--step-ms", measured.decode_step, "measured: one decode step, at one --batch");
 }
