@@ -16,6 +16,26 @@ void decide_by_law(Diagnosis& diagnosis, bool predictable) {
   diagnosis.no_cause.clear();
 }
 
+/// What the ring takes is known; the rest of what does not shrink is serial work.
+void decide_by_ring(Diagnosis& diagnosis,
+                    const DecisionRow& baseline,
+                    const DecisionRow& largest,
+                    const RingCost& ring) {
+  const bool grows = diagnosis.by_law && diagnosis.cause->owner == cause_name(Cause::overhead);
+  Gap gap = ring_gap(largest, baseline, ring, grows ? Cause::overhead : Cause::serial);
+  const double share = gap.share(Cause::communication);
+  diagnosis.by_terms = diagnosis.by_law || share >= owner_threshold;
+  if (diagnosis.by_terms) {
+    diagnosis.cause = gap_cause(gap);
+    diagnosis.no_cause.clear();
+  } else {
+    diagnosis.no_cause = fmt::format(
+        "by the terms given communication is {:.0f} % of it; add compute_s and idle_s for the rest",
+        100.0 * share);
+  }
+  diagnosis.decisive = std::move(gap);
+}
+
 void decide_by_parts(Diagnosis& diagnosis, const DecisionRow& largest) {
   if (diagnosis.gaps.back().count == largest.count) {
     diagnosis.decisive = diagnosis.gaps.back();
@@ -113,7 +133,8 @@ std::string why_no_factors(const std::vector<DecisionRow>& rows,
 Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
                          const std::vector<RowLoss>& losses,
                          bool predictable,
-                         const std::optional<MessageTerms>& message) {
+                         const std::optional<MessageTerms>& message,
+                         const std::optional<RingCost>& ring) {
   Diagnosis diagnosis;
   if (rows.size() < 2) {
     diagnosis.no_cause = "one count: no loss to explain; measure a second one";
@@ -122,6 +143,7 @@ Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
   diagnosis.spread = law_spread(rows);
   if (losses.empty()) {
     decide_by_law(diagnosis, predictable);
+    if (ring) decide_by_ring(diagnosis, *baseline_row(rows), rows.back(), *ring);
     return diagnosis;
   }
   const std::optional<ComputeSplit> split = split_compute(rows);
