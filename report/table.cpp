@@ -44,7 +44,10 @@ std::string print_cell(const Cell& cell, const Column& column, const Scale& scal
   const auto* number = std::get_if<Number>(&cell);
   if (!number) return "n/a";
   const double value = number->value * scale.factor;
-  if (column.decimals && !number->interval && std::isfinite(value))
+  // An amount that is not 0 is not printed as 0 beside larger ones.
+  const bool vanishes = column.unit == Unit::dollars && value != 0.0 && column.decimals &&
+                        std::abs(value) < 0.5 * std::pow(10.0, -*column.decimals);
+  if (column.decimals && !vanishes && !number->interval && std::isfinite(value))
     return grouped(fixed(value, *column.decimals));
   if (column.unit == Unit::count && !number->interval && std::isfinite(value))
     return grouped(fixed(value, 0));

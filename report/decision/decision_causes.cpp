@@ -211,7 +211,9 @@ std::string with_range(const Knee& knee, const KneeSet& set) {
   if (low != high) {
     text += fmt::format(" [{}, {}]", low, high ? fmt::format("{}", *high) : "open");
   }
-  return text + (knee.beyond ? ", beyond what was measured" : "");
+  const bool within = *knee.count >= set.request.smallest.value_or(0) &&
+                      *knee.count <= set.request.largest.value_or(*knee.count);
+  return text + (within ? "" : ", beyond what was measured");
 }
 
 std::string saving(const Remedy& remedy) {
@@ -237,7 +239,8 @@ std::string open_line(const DecideView& view) {
 }
 }  // namespace
 
-std::string cause_line(const Decision& decision) {
+std::string cause_line(const DecideView& view) {
+  const Decision& decision = view.decision;
   if (decision.diagnosis.no_loss)
     return fmt::format("No cause to name: {}.", decision.diagnosis.no_cause);
   if (!decision.diagnosis.cause || decision.diagnosis.cause->mixture.empty()) return "";
@@ -249,11 +252,21 @@ std::string cause_line(const Decision& decision) {
       : decision.diagnosis.by_factors ? "by the POP factors of the recordings"
                                       : "from the parts of the table";
   const ScalingCause& cause = *decision.diagnosis.cause;
+  std::string more;
+  if (decision.diagnosis.by_law && !decision.request.message)
+    more = view.words(
+        "; compute_s, comm_s and idle_s, or --alpha-us, --beta-gbs and --message-mb, tell "
+        "communication from the rest",
+        "; the parts of a step would tell communication from the rest");
   const std::string text =
       cause.owner.empty()
           ? "has no single owner (none explains 80 %): " + mixture_text(cause)
           : fmt::format("is {}, {:.1f} % of it", cause.owner, 100.0 * cause.explained);
-  return fmt::format("The gap from ideal at {} {} ({}).", decision.cause_count, text, origin);
+  const auto& law = decision.coefficients;
+  if (law && law->communication == 0.0 && law->serial > 0.0)
+    more = fmt::format("; no count exceeds a speed-up of 1/s = {:.1f}", 1.0 / law->serial);
+  return fmt::format(
+      "The gap from ideal at {} {} ({}){}.", decision.cause_count, text, origin, more);
 }
 
 std::string overtaking_line(const Decision& decision) {

@@ -221,6 +221,21 @@ std::string waiting_line(const DecideView& view) {
       count);
 }
 
+/// From which use on it pays what runs unused too, or what its price leaves out; else empty.
+std::string regime_line(const DecideView& view, const RegimeResult& one) {
+  constexpr double month = 730.0;  // hours
+  if (one.certain_spot())
+    return fmt::format("The price of {} counts no reclaim{}.",
+                       one.regime.name,
+                       view.words("; --spot-price and --preemption-per-hour do", ""));
+  if (!one.break_even) return "";
+  const double least = *one.break_even * month;
+  return capitalised(one.regime.name) + " costs less than the price given " +
+         (least > month
+              ? "at no use."
+              : fmt::format("from {:.0f} of the {:g} hours of a month on.", least, month));
+}
+
 const SpotCount& at_count(const DecideView& view, int count) {
   return *std::ranges::find(view.decision.spot->counts, count, &SpotCount::ranks);
 }
@@ -424,7 +439,7 @@ std::string none_line(const DeadlineForecast& forecast) {
   if (fastest.in_time >= forecast.deadline.probability) {
     return fmt::format(
         "By the law counts that were not measured meet the deadline (the fastest, {}, in {} of "
-        "runs), but none of them the efficiency threshold and the budget too.",
+        "runs), but none of them is within every limit.",
         fastest.count,
         percent(std::min(fastest.in_time, nearly_all)));
   }
@@ -516,6 +531,10 @@ std::vector<std::string> deadline_lines(const DecideView& view) {
 }
 
 std::vector<std::string> cost_lines(const DecideView& view) {
-  return {spot_line(view), failures_line(view), waiting_line(view), energy_line(view)};
+  std::vector<std::string> lines = mapped(
+      view.decision.regimes, [&](const RegimeResult& one) { return regime_line(view, one); });
+  lines.insert(lines.end(),
+               {spot_line(view), failures_line(view), waiting_line(view), energy_line(view)});
+  return lines;
 }
 }  // namespace scaleworth::report

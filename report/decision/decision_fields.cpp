@@ -20,8 +20,9 @@ constexpr JsonHead head{
     4,
     "scaleworth decision"};
 
-constexpr FieldOptions one_cause =
-    one_of("serial work|communication|growing overhead|idle|host|I/O|compute slow-down");
+constexpr FieldOptions one_cause = one_of(
+    "serial work|communication|serial work or communication that does not shrink|growing "
+    "overhead|idle|host|I/O|compute slow-down");
 
 std::optional<std::vector<double>> ends(const std::optional<Interval<double>>& one) {
   return one ? std::optional(std::vector<double>{one->low, one->high}) : std::nullopt;
@@ -177,7 +178,7 @@ void put_diagnosis(Fields& json, const Diagnosis& diagnosis) {
         "moves", one.moves, "null: not known, the knee is the table's largest count or beyond it.");
   };
   json.sentence("The cause stands on fits of the totals, not on measured parts.");
-  json("by_law_alone", diagnosis.by_law);
+  json("by_law_alone", diagnosis.by_law && !diagnosis.by_terms);
   json.sentence("By parts or coefficients; empty where the table has only totals.");
   json.array("gaps", diagnosis.gaps, put_gap);
   json.sentence(

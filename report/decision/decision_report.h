@@ -73,14 +73,14 @@ std::vector<LawParameter> law_parameters(const Decision& decision);
 /// How probably one more run meets the deadline, and which unmeasured count would by the law.
 std::vector<std::string> deadline_lines(const DecideView& view);
 /// What makes the gap from ideal, and how that is known.
-std::string cause_line(const Decision& decision);
+std::string cause_line(const DecideView& view);
 /// From which count on communication takes longer than compute.
 std::string overtaking_line(const Decision& decision);
 /// Which one change moves the knee, and how far.
 std::string remedy_line(const DecideView& view);
 /// How much of a ring's communication is latency, by the terms given.
 std::string latency_line(const DecideView& view);
-/// Of spot, of the value of time and of energy.
+/// Of ways to pay, of spot, of the value of time and of energy.
 std::vector<std::string> cost_lines(const DecideView& view);
 
 Column count_parameter(const std::string& id = "count");

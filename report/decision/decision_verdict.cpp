@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace scaleworth::report {
 namespace {
@@ -34,7 +35,9 @@ std::string per_work(const Decision& decision) {
   const auto thousands = static_cast<std::size_t>(std::max(0.0, exponent / 3.0));
   const std::string amount =
       thousands < names.size() ? names[thousands] : fmt::format("10^{:.0f}", exponent);
-  const std::string noun = decision.work_noun.empty() ? "units of work" : decision.work_noun;
+  const std::string noun = decision.read.of_flops       ? "FLOP"
+                           : decision.work_noun.empty() ? "units of work"
+                                                        : decision.work_noun;
   return thousands == 0 ? " per unit of work" : fmt::format(" per {} {}", amount, noun);
 }
 
@@ -55,7 +58,8 @@ std::string cost_text(const DecideView& view, const DecisionRow& row) {
   for (const RegimeResult& one : decision.regimes)
     if (const auto& cost = one.costs.at(place);
         cost && one.in_time.at(place) && *cost != row.cost->value)
-      ways.emplace_back(*cost, " by " + one.regime.name);
+      ways.emplace_back(*cost,
+                        " by " + one.regime.name + (one.certain_spot() ? " without reclaims" : ""));
   if (ways.size() < 2) return decision_money(view, row.cost->value);
   std::ranges::sort(ways);
   ways.resize(std::min(ways.size(), most_named));
@@ -64,19 +68,19 @@ std::string cost_text(const DecideView& view, const DecisionRow& row) {
 }
 
 std::string figures(const DecideView& view, const DecisionRow& row) {
-  // Failures cost the baseline less.
-  const DecisionRow* base = baseline_row(view.decision.rows);
-  const double kept = row.failures && base ? base->wall().value / base->same_work.value *
-                                                 (row.same_work.value / row.wall().value)
-                                           : 1.0;
-  const std::string ratios = fmt::format("speed-up {:.2f}, efficiency {:.1f} %",
-                                         kept * row.speedup.value,
-                                         100.0 * kept * row.efficiency.value);
+  const std::string ratios = fmt::format(
+      "speed-up {:.2f}, efficiency {:.1f} %", row.speedup.value, 100.0 * row.efficiency.value);
   // Times of nothing are not told.
   if (view.decision.relative) return ratios;
   std::string text = row.cost ? cost_text(view, row) + ", " : "";
-  text += fmt::format("{}{}, {}", own_time(view.decision, row), per_work(view.decision), ratios);
-  return text;
+  if (view.decision.rubric.objective == Objective::energy && row.energy)
+    text += fmt::format("{:.4g} kWh, ", row.energy->facility_kwh.value);
+  return fmt::format("{}{}{}{}, {}",
+                     text,
+                     own_time(view.decision, row),
+                     per_work(view.decision),
+                     row.failures ? " with failures" : "",
+                     ratios);
 }
 
 /// "GPUs" of none or several, "GPU" of one; "ranks" where the table does not say what it counts.
@@ -120,24 +124,22 @@ std::string reading_line(const DecideView& view) {
   return fmt::format("Read as: {}.", fmt::join(parts, ", "));
 }
 
-/// Of counts asked for by --forecast, which come first; else empty.
-std::string forecast_sentences(const DecideView& view) {
+/// Of each count asked for by --forecast, without a full stop.
+std::vector<std::string> forecast_sentences(const DecideView& view) {
   const Decision& decision = view.decision;
   const auto& asked = decision.request.forecast_counts;
   const auto& forecast = decision.law_forecast;
-  if (asked.empty() || !forecast) return "";
-  if (forecast->points.empty()) return fmt::format("No forecast: {}. ", forecast->basis);
-  std::string text;
+  std::vector<std::string> sentences;
+  if (!forecast) return sentences;
   for (const ForecastPoint& point : forecast->points) {
     if (std::ranges::count(asked, point.count) == 0) continue;
     const double times = static_cast<double>(point.count) / decision.fitted_rows.back().count;
     const double work = point.speedup * point.time.value.value();
     const Interval<double> speedups{work / point.time.high().value(),
                                     work / std::max(point.time.low().value(), 1e-300)};
-    text += fmt::format(
+    sentences.push_back(fmt::format(
         "At {} {} a forecast, {:.3g} times the largest measured{}: {}speed-up {:.1f} [{:.1f}, "
-        "{:.1f}], "
-        "efficiency {:.0f} %. ",
+        "{:.1f}], efficiency {:.0f} %",
         point.count,
         counted_noun(decision, point.count),
         times,
@@ -149,9 +151,9 @@ std::string forecast_sentences(const DecideView& view) {
         point.speedup,
         speedups.low,
         speedups.high,
-        100.0 * point.efficiency);
+        100.0 * point.efficiency));
   }
-  return text;
+  return sentences;
 }
 
 /// What larger models on more GPUs show: no count, but what each GPU does.
@@ -279,7 +281,8 @@ std::string exchange_text(const Decision& decision) {
   const double speed = cheap.wall().value / fast.wall().value;
   const double cost = cheap.cost && fast.cost ? fast.cost->value / cheap.cost->value
                                               : fast.count / (cheap.count * speed);
-  return fmt::format(": {:.2f} times the speed for {:.2f} times the {}",
+  return fmt::format(": {}{:.2f} times the speed for {:.2f} times the {}",
+                     fast.failures ? "with failures " : "",
                      speed,
                      cost,
                      cheap.cost ? "cost" : counted_noun(decision, 1) + "-seconds");
@@ -351,18 +354,11 @@ std::string value_of_waiting_line(const DecideView& view) {
   const auto& decision = view.decision;
   const auto& worth = decision.waiting;
   const auto objective = decision.rubric.objective;
-  const bool balanced = objective == Objective::balanced;
-  if (worth.size() < 2 || (objective != Objective::cost && !balanced) ||
-      !decision.choice->price_cancels)
-    return "";
-  const char* flag = view.words(" (--value-of-time)", "");
-  std::string text =
-      balanced
-          ? fmt::format("With a price of waiting{} the choice would be {}, ", flag, worth[0].count)
-          : fmt::format(
-                "Waiting counts for nothing in this choice. Were it worth "
-                "something{}, the choice would be ",
-                flag);
+  const bool asked = objective == Objective::cost || objective == Objective::balanced;
+  if (worth.size() < 2 || !asked || !decision.choice->price_cancels) return "";
+  std::string text = fmt::format("With a price of waiting{} the choice would be {}, ",
+                                 view.words(" (--value-of-time)", ""),
+                                 worth[0].count);
   for (std::size_t i = 1; i < worth.size(); ++i) {
     text +=
         fmt::format("{}{} from {} an hour",
@@ -544,7 +540,7 @@ std::string decision_money(const DecideView& view, Dollars money) {
 
 std::string judged_knee(const KneeSet& knees) {
   const KneeKind kind = judged_by(knees.request);
-  if (kind == KneeKind::cost) return "cost optimum";
+  if (kind == KneeKind::cost) return knees.laws ? "cost optimum by the laws" : "cost optimum";
   return "knee at " + knee_name(kind, knees.request);
 }
 
@@ -579,8 +575,20 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   } else {
     const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
     const std::string take = headline(view, chosen, brief ? "Yes: " : "");
-    verdict.headline = forecast_sentences(view) + cliff_sentence(decision) + take + ".";
+    verdict.headline = cliff_sentence(decision) + take + ".";
     verdict.answer = Answer::yes;
+    const std::vector<std::string> forecasts = forecast_sentences(view);
+    if (!forecasts.empty()) {
+      lines.push_back(verdict.headline);
+      verdict.headline =
+          if_it_fits(forecasts.front(),
+                     "; of the measured ones take " + named_count(decision, chosen.count)) +
+          ".";
+      for (const std::string& further : std::span(forecasts).subspan(1))
+        lines.push_back(further + ".");
+    } else if (!decision.request.forecast_counts.empty() && decision.law_forecast) {
+      lines.push_back(fmt::format("No forecast: {}.", decision.law_forecast->basis));
+    }
     const std::string next = step_up(view, chosen);
     if (!next.empty() && !take.ends_with(next)) lines.push_back(next.substr(2) + ".");
     if (!decision.attributed()) {
@@ -594,10 +602,9 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   }
   lines.insert(lines.begin(), reading_line(view));
   if (!brief) lines.push_back(utilisation_line(decision));
-  for (const std::string& edge : decision.edge_of_domain)
-    lines.push_back(capitalised(edge) + ".");
   // What to do about it comes before the figures.
-  lines.push_back(cause_line(decision));
+  lines.push_back(cause_line(view));
+  for (const std::string& edge : decision.edge) lines.push_back(capitalised(edge) + ".");
   if (!brief) lines.push_back(overtaking_line(decision));
   if (!brief) lines.push_back(remedy_line(view));
   lines.insert(

@@ -21,7 +21,7 @@ std::string money(const DemandView& view, double amount) {
 }
 
 std::string per_million(const DemandView& view, const std::optional<Dollars>& cost) {
-  return cost ? money(view, cost->value()) + " per million tokens" : "";
+  return cost ? money(view, cost->value()) + " per million output tokens" : "";
 }
 
 /// "p99" of all the answer, "ttft_p99".
@@ -142,8 +142,8 @@ std::string duty_line(const DemandView& view) {
   const auto* own = find_in(view.answer.ways, Payment::fixed, &PaymentWay::payment);
   if (own == nullptr || !view.answer.full_cost) return "";
   return fmt::format(
-      "At full use a million tokens cost {}; the fixed fleet at this demand {:.3g} "
-      "times that, {}.",
+      "At full use a million output tokens, prompts in their price, cost {}; the fixed fleet at "
+      "this demand {:.3g} times that, {}.",
       money(view, view.answer.full_cost->value()),
       *own->per_million_tokens / *view.answer.full_cost,
       money(view, own->per_million_tokens->value()));

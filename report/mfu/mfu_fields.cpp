@@ -241,8 +241,7 @@ void batch(Fields& json, const ServingView& view, const ServedBatch& one) {
   json("break_even_utilisation", one.break_even, "Above it the API costs more; above 1: never.");
   json("real_break_even_utilisation",
        real_break_even(view, one),
-       "The same for servers at published_part_of_ceiling (at ceiling_batch if memory is full); "
-       "null if times are no roof.");
+       "The same for servers at published_part_of_roof; null if times are no roof.");
 }
 
 void link(Fields& json, const GroupLink& one) {
@@ -330,10 +329,11 @@ void basis(Fields& json, const ServingView& view) {
   json("measured_prompt_s", times.prefill, "One prompt alone.");
   json("measured_step_s", times.decode_step, "One decode step at the batch.");
   json("measured_output_tokens_per_s", times.output_tokens_per_s);
-  json("published_part_of_ceiling",
-       std::optional(published_part_of_ceiling),
-       "What published maxima of TensorRT-LLM for 8B and 70B models reach of "
-       "ceiling_output_tokens_per_s.");
+  json(
+      "published_part_of_roof",
+      std::optional(published_part_of_roof),
+      "What published maxima of TensorRT-LLM for 8B and 70B models reach of output_tokens_per_s at "
+      "the largest batch that memory holds.");
 }
 
 void serving_document(Fields& json, const ServingView& view, const Document& whole) {

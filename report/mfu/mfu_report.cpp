@@ -145,7 +145,7 @@ Table training_cost_table(const MfuView& view) {
       {parameter("tokens", "tokens"), [](const Campaign& one) { return large_count(one.tokens); }},
       {measure("time_s", "time", Unit::seconds).in_own_scale(), &Campaign::time},
       {measure("gpu_hours", "GPU-hours").with_digits(6), &Campaign::gpu_hours},
-      {measure("cost_usd", "cost", Unit::dollars).with_digits(6).if_present(), &Campaign::cost}};
+      {measure("cost_usd", "cost", Unit::dollars).if_present(), &Campaign::cost}};
   Table table =
       make_table("training", "What training takes at this rate", campaigns, columns, notes);
   table.tiles = {{0, "cost_usd", "Cost", "trained tokens", "tokens"},
@@ -197,10 +197,35 @@ std::string hardware_line(const MfuView& view) {
         "HFU is the same, for nothing is computed again{}.",
         words_for(view.options.audience, " (else --recompute selective or full)", ""));
   }
-  return fmt::format("HFU {:.1f} %: {:.4g} TFLOP/s with {} recomputation.",
-                     100.0 * view.answer.against.front().hfu,
-                     view.answer.hardware_rate.value() / tera,
-                     recomputation_name(view.answer.recomputation));
+  const Utilisation& first = view.answer.against.front();
+  const std::string text = fmt::format("HFU {:.1f} %: {:.4g} TFLOP/s with {} recomputation.",
+                                       100.0 * first.hfu,
+                                       view.answer.hardware_rate.value() / tera,
+                                       recomputation_name(view.answer.recomputation));
+  if (view.question.stated_as != StatedAs::flops_of_one_gpu ||
+      view.question.convention == Convention::narayanan)
+    return text;
+  return fmt::format(
+      "{} The rate is taken as model FLOPs; if it counts what is computed again{}, {:.1f} % is the "
+      "HFU and {:.1f} % the MFU.",
+      text,
+      words_for(view.options.audience,
+                ", as in Megatron-LM's papers (--convention narayanan)",
+                ", as in Megatron-LM's papers"),
+      100.0 * first.mfu,
+      100.0 * first.mfu * first.mfu / first.hfu);
+}
+
+/// Whether the rate of one GPU was given for that of all.
+std::string rate_of_one_line(const MfuView& view) {
+  constexpr double hardly_any = 0.02;  // no run that is worth a report is below
+  const double mfu = view.answer.against.front().mfu;
+  const double of_one = mfu * static_cast<double>(view.question.gpus);
+  const bool of_all = view.question.stated_as == StatedAs::tokens && view.question.gpus > 1;
+  if (!of_all || mfu >= hardly_any || of_one > 1.0) return "";
+  return fmt::format("Is the rate that of one GPU{}? Then the MFU is {:.1f} %.",
+                     words_for(view.options.audience, " (--tokens-per-second-per-gpu)", ""),
+                     100.0 * of_one);
 }
 
 std::string conventions_line(const MfuView& view) {
@@ -246,7 +271,7 @@ Verdict judge_mfu(const MfuView& view) {
             : "As stated: whether the rate counts what is computed again is not known.",
         million_line(view)};
   else
-    verdict.lines = {throughput_line(view), hardware_line(view)};
+    verdict.lines = {rate_of_one_line(view), throughput_line(view), hardware_line(view)};
   for (const Utilisation& other : std::span(view.answer.against).subspan(1)) {
     verdict.lines.push_back(fmt::format("MFU {:.1f} % of {}.", 100.0 * other.mfu, of_peak(other)));
   }

@@ -92,14 +92,14 @@ std::string render_view(const View& view,
       view.options);
 }
 
-/// Published maxima over the ceilings of this model: TensorRT-LLM 1.0, Llama 3.1 8B and 3.3 70B in
-/// fp8 and fp4 on H100, H200 and B200, ten lengths each (tests/unit/model/inference).
-inline constexpr Interval<double> published_part_of_ceiling{0.26, 0.68};
+/// Published maxima over what this model gives with prompts and steps in turn at their roofs and
+/// the largest batch that memory holds: TensorRT-LLM 1.0, Llama 3.1 8B and 3.3 70B in fp8 and fp4
+/// on H100, H200 and B200, ten lengths each (tests/unit/model/inference).
+inline constexpr Interval<double> published_part_of_roof{0.34, 0.75};
 
 /// "roof", "efficiencies" (as the user says) or "measured": what the times stand on.
 const char* basis_of_times(const ServingQuestion& question);
-/// Utilisation at which servers that reach the published parts of the ceiling (of all batches,
-/// where the batch fills the memory) break even with the API; absent without both prices, and where
-/// the times are no roof.
+/// Utilisation at which servers that reach the published parts of the roof break even with the API;
+/// absent without both prices, and where the times are no roof.
 std::optional<Interval<double>> real_break_even(const ServingView& view, const ServedBatch& batch);
 }  // namespace scaleworth::report

@@ -52,14 +52,6 @@ std::string no_batch(const ServingView& view) {
   return fmt::format("No batch passes every limit: {}; relax one.", least);
 }
 
-/// What published servers are held against: the ceiling of all batches where the batch fills the
-/// memory, else that of the batch.
-double ceiling_for(const ServingView& view, const ServedBatch& batch) {
-  const auto& filling = view.answer.memory.full_length_batch;
-  const bool fills = filling && batch.batch == static_cast<double>(*filling);
-  return fills ? view.answer.ceiling_output_tokens_per_s : batch.ceiling_output_tokens_per_s;
-}
-
 /// Against an API: yes where serving is cheaper even at the worst published part of the roof, no
 /// where the API is cheaper even than the roof.
 Answer answer_of(const ServingView& view, const ServedBatch& chosen) {
@@ -74,10 +66,12 @@ std::string headline(const ServingView& view, const ServedBatch& chosen) {
   std::string text =
       fmt::format("Serve at batch {:g}{}: {} output tokens/s",
                   chosen.batch,
-                  view.question.groups > 1 ? fmt::format(" in {} groups of {}",
-                                                         view.question.groups,
-                                                         view.question.server.group.gpus)
-                                           : "",
+                  view.question.groups > 1
+                      ? fmt::format(" in {} {} of {}",
+                                    view.question.groups,
+                                    view.question.server.group.stages > 1 ? "stages" : "groups",
+                                    view.question.server.group.gpus)
+                      : "",
                   rate_text(chosen.output_tokens_per_s * view.question.groups));
   if (chosen.time_per_output_token) {
     text += fmt::format(", {} per token",
@@ -86,10 +80,9 @@ std::string headline(const ServingView& view, const ServedBatch& chosen) {
   if (!chosen.cost) return text + ".";
   const bool full = view.answer.utilisation == 1.0;
   const auto& loaded = full ? chosen.cost : view.answer.loaded_cost;
-  text += fmt::format(
-      ", {} per million output tokens{}",
-      format_money(number(loaded->per_million_output), view.options.currency),
-      full ? " at full load" : fmt::format(" at {} use", percent(view.answer.utilisation)));
+  text += fmt::format(", {} per million output tokens ({}, prompts apart)",
+                      format_money(number(loaded->per_million_output), view.options.currency),
+                      full ? "full load" : fmt::format("{} use", percent(view.answer.utilisation)));
   if (chosen.break_even) {
     const Answer cheaper = answer_of(view, chosen);
     return text + (cheaper == Answer::no    ? ": the API is cheaper."
@@ -97,15 +90,13 @@ std::string headline(const ServingView& view, const ServedBatch& chosen) {
                                             : ": at this roof cheaper than the API.");
   }
   if (!at_the_roof(view.question)) return text + ".";
-  const Dollars at_ceiling =
-      loaded->per_million_output * (chosen.output_tokens_per_s / ceiling_for(view, chosen));
   const auto at = [&](double part) {
-    return format_money(number(at_ceiling / part), view.options.currency);
+    return format_money(number(loaded->per_million_output / part), view.options.currency);
   };
   return fmt::format("{}; published engines: {} to {}.",
                      text,
-                     at(published_part_of_ceiling.high),
-                     at(published_part_of_ceiling.low));
+                     at(published_part_of_roof.high),
+                     at(published_part_of_roof.low));
 }
 
 /// What the figures are: a roof, a part of it, or a measurement.
@@ -122,15 +113,28 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
                        percent(question.server.group.bandwidth_efficiency));
   }
   return fmt::format(
-      "Prompts and steps in turn, each at its roof, which no real server reaches; perfectly mixed "
-      "they would give at most {} tokens/s, at batch {:g}{}. Published: maxima of TensorRT-LLM for "
-      "8B "
-      "and 70B models on H100, H200 and B200, {:.0f} to {:.0f} % of such ceilings.",
+      "Prompts and steps in turn, each at its roof, of which published maxima (TensorRT-LLM, 8B "
+      "and "
+      "70B models on H100, H200 and B200) reach {:.0f} to {:.0f} %; perfectly mixed they would "
+      "give "
+      "at most {} tokens/s, at batch {:g}{}.",
+      100.0 * published_part_of_roof.low,
+      100.0 * published_part_of_roof.high,
       rate_text(view.answer.ceiling_output_tokens_per_s * question.groups),
       view.answer.ceiling_batch,
-      view.answer.memory.available ? " (what memory holds at the mean length)" : "",
-      100.0 * published_part_of_ceiling.low,
-      100.0 * published_part_of_ceiling.high);
+      view.answer.memory.available ? " (what memory holds at the mean length)" : "");
+}
+
+/// Which tokens pay for the prompts.
+std::string prompts_line(const ServingView& view, const ServedBatch& chosen) {
+  if (!chosen.cost) return "";
+  const auto& [input, output, request] = *view.answer.loaded_cost;
+  return fmt::format(
+      "Prompts are paid apart, {} per million input tokens; if output tokens pay for all, a "
+      "million "
+      "of them costs {}.",
+      format_money(number(input), view.options.currency),
+      format_money(number(request * (1e6 / view.question.request.output)), view.options.currency));
 }
 
 std::string load_line(const ServingView& view) {
@@ -142,11 +146,6 @@ std::string load_line(const ServingView& view) {
       percent(load.duty),
       load.burst,
       percent(answer.utilisation));
-  if (answer.loaded_cost)
-    text += fmt::format(
-        ", {} per million output tokens, {} per million input",
-        format_money(number(answer.loaded_cost->per_million_output), view.options.currency),
-        format_money(number(answer.loaded_cost->per_million_input), view.options.currency));
   return text + ".";
 }
 
@@ -154,14 +153,11 @@ std::string load_line(const ServingView& view) {
 std::string real_break_even_text(const ServingView& view, const ServedBatch& chosen) {
   const auto range = real_break_even(view, chosen);
   if (!range) return "";
-  return fmt::format(
-      ". Real servers, at {:.0f} to {:.0f} % of at most {} tokens/s, break even at "
-      "{} to {}",
-      100.0 * published_part_of_ceiling.low,
-      100.0 * published_part_of_ceiling.high,
-      rate_text(ceiling_for(view, chosen)),
-      percent(range->low),
-      percent(range->high));
+  return fmt::format(". Real servers, at {:.0f} to {:.0f} % of the roof, break even at {} to {}",
+                     100.0 * published_part_of_roof.low,
+                     100.0 * published_part_of_roof.high,
+                     percent(range->low),
+                     percent(range->high));
 }
 
 std::string api_line(const ServingView& view, const ServedBatch& chosen) {
@@ -222,23 +218,33 @@ const char* basis_of_times(const ServingQuestion& question) {
 
 std::optional<Interval<double>> real_break_even(const ServingView& view, const ServedBatch& batch) {
   if (!batch.break_even || !at_the_roof(view.question)) return std::nullopt;
-  const double at_ceiling =
-      *batch.break_even * batch.output_tokens_per_s / ceiling_for(view, batch);
-  return Interval<double>{at_ceiling / published_part_of_ceiling.high,
-                          at_ceiling / published_part_of_ceiling.low};
+  return Interval<double>{*batch.break_even / published_part_of_roof.high,
+                          *batch.break_even / published_part_of_roof.low};
 }
 
 std::string groups_line(const ServingView& view) {
   const ServingGroup& group = view.question.server.group;
   if (view.question.groups == 1) return "";
+  if (group.stages > 1)
+    return fmt::format(
+        "{} pipeline stages, tensor parallelism over the {} GPUs of each, which NVLink joins; "
+        "between stages each GPU sends at {:g} Gbit/s and {:g} us, assumed{}. One group of {}, "
+        "with its all-reduces over that network, would give {} tokens/s. The rows are of one "
+        "stage's share.",
+        group.stages,
+        group.gpus,
+        8e-9 * group.network.bus_bandwidth.value(),
+        1e6 * group.network.latency.value(),
+        words_for(
+            view.options.audience, " unless --network-gb-per-s, --network-latency-us say it", ""),
+        group.gpus * view.question.groups,
+        rate_text(view.answer.one_group_tokens_per_s));
   return fmt::format(
-      "Each group is the {} GPUs that NVLink joins{}, and {}: one group over more of them would "
-      "all-reduce over a network. The rows are of one group.",
+      "{} copies of the model, each on the {} GPUs that NVLink joins{}: one group over more of "
+      "them would all-reduce over a network. The rows are of one copy.",
+      view.question.groups,
       group.gpus,
-      words_for(view.options.audience, " (--domain)", ""),
-      group.stages == 1
-          ? "has a copy of the model"
-          : fmt::format("one of {} pipeline stages with a batch of its own", group.stages));
+      words_for(view.options.audience, " (--domain)", ""));
 }
 
 /// What a batch gains: "25.4 times the output of batch 1 at 64".
@@ -266,8 +272,9 @@ Verdict judge_serving(const ServingView& view) {
   const ServedBatch& chosen = answer.batches[*answer.chosen];
   verdict.answer = answer_of(view, chosen);
   verdict.headline = headline(view, chosen);
-  verdict.lines = {basis_line(view, chosen),
-                   groups_line(view),
+  verdict.lines = {groups_line(view),
+                   basis_line(view, chosen),
+                   prompts_line(view, chosen),
                    load_line(view),
                    api_line(view, chosen),
                    batching_line(view),

@@ -8,7 +8,6 @@
 #include "src/core/process.h"
 #include "src/model/analysis.h"
 #include "src/model/decision/scaling_row.h"
-#include "src/model/laws/law_evidence.h"
 #include "src/model/transformer/utilisation.h"
 
 namespace scaleworth::cli {
@@ -120,9 +119,9 @@ Decision decide_file(DecideOptions& options) {
   const std::int64_t wanted = options.max_count ? std::int64_t{*options.max_count}
                                                 : std::max<std::int64_t>(default_counts, largest);
   request.law_counts = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most_law_counts));
+  request.domain = options.domain;
   Decision decision = decide_table(file.table, request);
   add_doubts_of_run(options, decision);
-  if (options.domain) decision.edge_of_domain = domain_remarks(decision.rows, *options.domain);
   if (!file.ignored.empty()) {
     decision.remarks.push_back(
         fmt::format("columns that are not used: {}", fmt::join(file.ignored, ", ")));

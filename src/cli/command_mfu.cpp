@@ -80,8 +80,10 @@ TrainingRun run_of(const MfuOptions& options, const PeakChoice& peaks) {
     run.tokens_per_second = run.stated_rate->value() * static_cast<double>(run.gpus) /
                             quoted_flops(run.convention, run.model, sequence);
     run.stated_rate.reset();
+    run.stated_as = StatedAs::flops_of_one_gpu;
   } else {
     run.tokens_per_second = tokens_per_second(options);
+    if (options.tokens_per_gpu_second) run.stated_as = StatedAs::tokens_of_one_gpu;
   }
   return run;
 }

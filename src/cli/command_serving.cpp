@@ -217,6 +217,8 @@ void add_machine(const Flags& flags, ServingOptions& options) {
   flags.add("--domain", options.domain)->check(positive_number)->capture_default_str();
   flags.add("--link-latency-us", options.link_latency);
   flags.add("--link-gb-per-s", options.link_bandwidth);
+  flags.add("--network-latency-us", server.network.latency);
+  flags.add("--network-gb-per-s", server.network.bus_bandwidth);
   flags.add("--prefill-ms", measured.prefill);
   flags.add("--step-ms", measured.decode_step);
 }

@@ -88,8 +88,8 @@ std::optional<CostChoice> choose_count(const Prices& prices, const std::vector<C
   if (times.empty()) return std::nullopt;
   auto costed = mapped(times, [&](const CountTime& at) { return with_cost(prices, at); });
   std::ranges::sort(costed, {}, &Costed::ranks);
-  const Costed& cheapest = *std::ranges::min_element(costed, {}, &Costed::cost);
-  const Costed& fastest = *std::ranges::min_element(costed, {}, &Costed::time);
+  const Costed& cheapest = *least_of(costed, [](const Costed& one) { return one.cost.value(); });
+  const Costed& fastest = *least_of(costed, [](const Costed& one) { return one.time.value(); });
   CostChoice choice{cheapest.ranks, {}, fastest.ranks, prices.per_clock().value() == 0.0};
   for (const Costed& candidate : costed) {
     if (candidate.cost <= cheapest.cost * (1.0 + plateau_width)) {

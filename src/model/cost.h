@@ -100,6 +100,15 @@ struct PowerTerms {
   std::string grid;                        // in words where that comes from; empty: unknown
 };
 
+/// The first element whose value, above 0, is the least but for rounding: of equals the smaller
+/// count.
+template <class Range, class Value>
+auto least_of(Range& range, Value value) {
+  const double most = std::ranges::min(mapped(range, value)) * (1.0 + 1e-9);
+  return std::ranges::find_if(range,
+                              [&](const auto& one) { return std::invoke(value, one) <= most; });
+}
+
 /// Of one job. Embodied carbon, network and storage are not in it unless the meters saw them.
 struct JobEnergy {
   Estimate<double> joules;                // of the machines

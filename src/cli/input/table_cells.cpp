@@ -160,7 +160,7 @@ std::optional<CellNumber> clock_time(std::string_view text) {
     if (!whole || *value < 0.0 || (i > 0 && *value >= 60.0)) return std::nullopt;
     sum = sum * 60.0 + *value;
   }
-  return CellNumber{sum, parts.size() == 3 ? cell_unit("s") : nullptr, parts.size() == 2};
+  return CellNumber{sum, parts.size() == 3 ? cell_unit("s") : nullptr, true};
 }
 
 /// "256^3", "512 x 512 x 256", "(512, 512)".
@@ -232,7 +232,7 @@ std::optional<CellNumber> cell_number(std::string_view text, Comma comma) {
     // "1.4M" is no time.
     if (own && behind == "m" && text.find('M') != std::string_view::npos)
       return CellNumber{*value * 1e6};
-    return own ? CellNumber{*value, own} : CellNumber{*seconds, cell_unit("s")};
+    return own ? CellNumber{*value, own} : CellNumber{*seconds, cell_unit("s"), true};
   }
   // "9.77 s/it"
   if (const std::size_t slash = behind.find('/'); value && slash != std::string_view::npos)

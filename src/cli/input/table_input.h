@@ -265,7 +265,7 @@ std::string plain_text(std::string_view text);
 struct CellNumber {
   double value = 0.0;
   const Unit* unit = nullptr;  // "299.5 ms"; "2h 21 min" in seconds
-  bool clock = false;          // "10:30", in the first of its units over 60
+  bool clock = false;          // "10:30", in the first of its units over 60, and with seconds above
 };
 
 /// Of "1,884,602", "12,5" by `comma`, "25.4%", "1.8k", "**92.9%**", "~360ms", "1800 ± 20", "8x",

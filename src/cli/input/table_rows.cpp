@@ -102,7 +102,7 @@ CellNumber number_in(const RawCell& cell,
 /// A cell's number in base units: by its own unit, else by the header's.
 double base_value(const CellNumber& number, const TableColumn& column) {
   const double factor = number.unit ? number.unit->factor : column.factor;
-  if (number.clock) {
+  if (number.clock && !number.unit) {
     // "10:30" under a header in hours is hours and minutes, else minutes and seconds.
     const bool of_hours = column.factor == 3600.0;
     return number.value * (of_hours ? 60.0 : 1.0);
@@ -285,7 +285,9 @@ struct RowReader {
                             !number.unit && !number.clock;
       unit_missing = unit_missing || unitless;
       if (column.meaning == Meaning::time && time_unit.empty() && (number.unit || number.clock))
-        time_unit = number.unit ? number.unit->name : "minutes and seconds";
+        time_unit = !number.clock ? number.unit->name
+                    : number.unit ? "hours, minutes and seconds"
+                                  : "minutes and seconds";
       per_rank = per_rank || column.per_rank;
       load = load || column.load;
       time_per_step = time_per_step || (column.meaning == Meaning::time && column.per == Per::step);

@@ -18,23 +18,22 @@ void decide_by_law(Diagnosis& diagnosis, bool predictable) {
   diagnosis.no_cause.clear();
 }
 
-/// What the ring takes is known, what else was lost is not.
+/// What the ring takes is known; the rest of what does not shrink is serial work.
 void decide_by_ring(Diagnosis& diagnosis,
                     const DecisionRow& baseline,
                     const DecisionRow& largest,
                     const RingCost& ring) {
-  Gap gap = ring_gap(largest, baseline, ring);
+  const bool grows = diagnosis.by_law && diagnosis.cause->owner == cause_name(Cause::overhead);
+  Gap gap = ring_gap(largest, baseline, ring, grows ? Cause::overhead : Cause::serial);
   const double share = gap.share(Cause::communication);
-  diagnosis.by_terms = share >= owner_threshold;
+  diagnosis.by_terms = diagnosis.by_law || share >= owner_threshold;
   if (diagnosis.by_terms) {
     diagnosis.cause = gap_cause(gap);
     diagnosis.no_cause.clear();
-  } else if (!diagnosis.cause) {
+  } else {
     diagnosis.no_cause = fmt::format(
-        "by the terms given communication is {:.0f} % of it at {}; add compute_s and idle_s for "
-        "the rest",
-        100.0 * share,
-        largest.count);
+        "by the terms given communication is {:.0f} % of it; add compute_s and idle_s for the rest",
+        100.0 * share);
   }
   diagnosis.decisive = std::move(gap);
 }

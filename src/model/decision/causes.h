@@ -75,6 +75,7 @@ Bytes balanced_message(const MessageTerms& terms, int count);
 enum class Cause {
   serial,         // does not shrink with the count
   communication,  // measured, or a law's coefficient that means it
+  level,          // does not shrink: serial work or the transfers of a ring, alike in totals
   overhead,       // grows with the count: communication or waiting, which totals do not separate
   idle,           // waiting for others: uneven load, barriers
   host,           // processors without work because their host was late
@@ -121,9 +122,9 @@ std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
                            const std::optional<ComputeSplit>& split,
                            const std::optional<MessageTerms>& message);
 
-/// Of totals with a ring's time known by its terms: communication alone, what it takes beyond the
-/// baseline's, at most the whole gap.
-Gap ring_gap(const DecisionRow& row, const DecisionRow& baseline, const RingCost& ring);
+/// Of totals with a ring's time known by its terms: communication is what it takes beyond the
+/// baseline's, at most the whole gap; the remainder is `rest`.
+Gap ring_gap(const DecisionRow& row, const DecisionRow& baseline, const RingCost& ring, Cause rest);
 
 /// Divides a gap's compute slow-down at a ratio of counts into what `split` says is serial work,
 /// and the rest; with the spread of the fits where they are asked for. As it is without `split`.
@@ -323,8 +324,10 @@ struct Diagnosis {
 
 /// Of measured rows. With parts the cause is theirs, at the largest count. With totals alone it is
 /// named only where every fit that holds, and 95 % of its draws, give one owner at least
-/// `owner_threshold`; `predictable` is false beyond a cliff, where no law says anything. Totals
-/// with a known ring have it as their cause where it is `owner_threshold` of the gap.
+/// `owner_threshold`, and never as serial work: a ring's 2 (K-1)/K n beta has Amdahl's form. With a
+/// known ring the gap is divided into its time and the rest where totals name the cause, or where
+/// the ring is `owner_threshold` of it. `predictable` is false beyond a cliff, where no law says
+/// anything.
 Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
                          const std::vector<RowLoss>& losses,
                          bool predictable,

@@ -234,7 +234,7 @@ std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows,
 
 NamedCounts named_counts(const std::vector<DecisionRow>& rows, Axis axis) {
   const auto least = [&](Objective objective) {
-    return std::ranges::min_element(rows, {}, measure_of(rows, objective, axis))->count;
+    return least_of(rows, measure_of(rows, objective, axis))->count;
   };
   return {least(Objective::cost), least(Objective::balanced), least(Objective::time)};
 }
@@ -265,8 +265,8 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
   result.passing = passing.size();
   if (passing.empty()) return result;
   const Measure measure = measure_of(rows, result.objective, axis);
-  const DecisionRow& best = **std::ranges::min_element(
-      passing, {}, [&](const DecisionRow* row) { return measure(*row); });
+  const DecisionRow& best =
+      **least_of(passing, [&](const DecisionRow* row) { return measure(*row); });
   result.chosen = best.count;
   for (const DecisionRow* row : passing) {
     if (row != &best && as_good(*row, best, measure, result.objective)) {

@@ -105,11 +105,15 @@ void add_remarks(Decision& decision) {
   if (decision.axis != Axis::load) add(superlinear_remarks(decision.rows));
   if (!decision.request.metrics.failures) add(failure_remarks(decision.rows, decision.axis));
   add_cliff(decision);
+  const auto& domain = decision.request.domain;
+  if (domain) decision.edge = domain_remarks(decision.rows, *domain);
   if (decision.laws && decision.laws->outlier) {
+    const int outlier = *decision.laws->outlier;
     decision.remarks.push_back(fmt::format(
         "the row at {} takes longer than all others allow: it is left out of forecasts, "
-        "of the curve and of deadline odds; measure it again",
-        *decision.laws->outlier));
+        "of the curve and of deadline odds{}",
+        outlier,
+        domain && outlier > *domain ? "" : "; measure it again"));
   }
   if (decision.law) add(extrapolation_remarks(*decision.law, decision.fitted_rows.back().count));
   add(micro_batch_remarks(decision.rows, decision.scaling));
@@ -266,8 +270,7 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   Decision decision;
   decision.request = request;
   auto& ring = decision.request.law_inputs.ring;
-  if (request.message && !ring && table.basis == TimeBasis::step)
-    ring = RingCost{*request.message, 1.0};
+  if (request.message && !ring && table.basis == TimeBasis::step) ring = {*request.message, 1.0};
   decision.scaling = scaling_of(table);
   static_cast<TableKind&>(decision) = table;
   decision.ledgers = table.ledgers;

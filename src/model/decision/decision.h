@@ -18,6 +18,7 @@ struct DecisionRequest {
   std::optional<SpotTerms> spot;
   std::optional<MessageTerms> message;  // of the collective that dominates
   LawInputs law_inputs;
+  std::optional<int> domain;         // ranks that faster links join
   std::vector<int> shown_counts;     // of coefficients; empty: the doublings
   std::vector<int> forecast_counts;  // asked for beside the usual ones
   int law_counts = 64;               // the law's curve reaches to here
@@ -64,8 +65,8 @@ struct Decision : TableKind {
   FurtherLaws further;
   std::optional<CombinedLaw> laws;          // all that hold, weighted; from two counts on
   std::optional<LawForecast> law_forecast;  // beyond the measured counts
-  std::vector<std::string> edge_of_domain{};  // what its first count beyond fast links loses
   std::vector<Remark> remarks;
+  std::vector<std::string> edge;  // of the domain that was asked about
 
   const DecisionRow& row(int count) const;
   /// Null where no row has the count.

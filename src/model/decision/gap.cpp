@@ -99,17 +99,17 @@ LawReading plain_reading(const std::vector<TimePoint>& points,
 Gap gap_of(const ShapeFit& fit, const LawSpread& spread, double ratio) {
   Gap gap;
   gap.count = spread.count;
-  const double serial = fit.lost(terms::level, ratio);
+  const double flat = fit.lost(terms::level, ratio);
   const double overhead = fit.lost(terms::linear, ratio) + fit.lost(terms::logarithm, ratio);
-  gap.lost_s = serial + overhead;
+  gap.lost_s = flat + overhead;
   if (!(gap.lost_s > 0.0)) return gap;
-  gap.losses = {{Cause::serial, serial, serial / gap.lost_s, spread.serial_share},
+  gap.losses = {{Cause::level, flat, flat / gap.lost_s, spread.serial_share},
                 {Cause::overhead, overhead, overhead / gap.lost_s}};
   if (spread.serial_share) {
     gap.losses[1].spread =
         Interval<double>{1.0 - spread.serial_share->high, 1.0 - spread.serial_share->low};
   }
-  if (overhead > serial) std::swap(gap.losses[0], gap.losses[1]);
+  if (overhead > flat) std::swap(gap.losses[0], gap.losses[1]);
   return gap;
 }
 
@@ -181,7 +181,10 @@ std::vector<Gap> part_gaps(const std::vector<DecisionRow>& rows,
   return gaps;
 }
 
-Gap ring_gap(const DecisionRow& row, const DecisionRow& baseline, const RingCost& ring) {
+Gap ring_gap(const DecisionRow& row,
+             const DecisionRow& baseline,
+             const RingCost& ring,
+             Cause rest) {
   Gap gap;
   gap.count = row.count;
   const double time = row.time.value.value();
@@ -191,8 +194,8 @@ Gap ring_gap(const DecisionRow& row, const DecisionRow& baseline, const RingCost
       ring_time(ring, baseline.count).total() * (ideal / baseline.time.value.value());
   const double lost = (ring_time(ring, row.count).total() - before).value();
   const double communication = std::clamp(lost, 0.0, gap.lost_s);
-  if (communication > 0.0)
-    gap.losses = {{Cause::communication, communication, communication / gap.lost_s}};
+  gap.losses = {{Cause::communication, communication}, {rest, gap.lost_s - communication}};
+  complete(gap);
   if (row.count > 1) gap.latency_share = latency_share(ring.each, row.count);
   return gap;
 }

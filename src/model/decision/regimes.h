@@ -85,6 +85,12 @@ struct RegimeResult {
   std::optional<double> break_even;
   /// At its cheapest count, of expected wall time, where it is interrupted.
   std::optional<double> goodput;
+
+  /// Spot as a part of the price alone, as if no machine were taken away.
+  bool certain_spot() const {
+    return regime.name.find("spot") != std::string::npos &&
+           std::holds_alternative<PricePart>(regime.terms);
+  }
 };
 
 /// One result per regime. Without a fixed rate all but spot choose the same count, whatever they

@@ -25,6 +25,9 @@ constexpr std::array cause_words{
     CauseWords{"communication",
                "no communication exposed",
                "overlap it, another collective, larger messages"},
+    CauseWords{"serial work or communication that does not shrink",
+               "half of what does not shrink",
+               "parallelise serial work, send fewer bytes, or overlap them"},
     CauseWords{
         "growing overhead",
         "no overhead that grows",
@@ -120,7 +123,7 @@ std::optional<double> saving(Cause cause,
   const auto lost = [&](const LawTerm& term) {
     return fit ? fit->lost(term, row.count_ratio) : 0.0;
   };
-  if (cause == Cause::serial) return 0.5 * lost(level);
+  if (cause == Cause::serial || cause == Cause::level) return 0.5 * lost(level);
   if (cause == Cause::overhead) return lost(linear) + lost(logarithm);
   const std::size_t part = index_of(std::ranges::find(part_causes, cause, &PartCause::cause)->part);
   if (!row.parts_s[part]) return std::nullopt;
@@ -186,7 +189,7 @@ std::vector<Remedy> table_remedies(const std::vector<DecisionRow>& rows,
   std::vector<Remedy> remedies;
   using enum Cause;
   const std::vector<Cause> causes =
-      totals ? std::vector{overhead, serial}
+      totals ? std::vector{overhead, level}
              : std::vector{communication, idle, host, io, serial, slowdown};
   for (const Cause cause : causes) {
     const std::vector<TimePoint> times = times_after(cause, rows, *baseline, diagnosis.fit);

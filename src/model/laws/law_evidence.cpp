@@ -44,8 +44,8 @@ std::string edge_remark(const std::vector<DecisionRow>& within,
       domain,
       cliff ? fmt::format("{:.0f} % longer than", 100.0 * excess)
             : fmt::format("{:+.1f} % against what", 100.0 * excess),
-      cliff ? "a change of regime, and laws of the whole table mix both"
-            : "no change of regime at its edge");
+      cliff ? "a cliff at its edge, and laws of the whole table mix both sides"
+            : "no cliff at its edge");
 }
 }  // namespace
 

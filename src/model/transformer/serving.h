@@ -91,10 +91,13 @@ std::optional<GroupLink> datasheet_link(const GpuDatasheet& gpu, int gpus);
 /// An efficiency is the part in (0, 1] of the rate that the server reaches. Without a link
 /// communication takes no time.
 /// Of a pipeline every group holds one of `stages` parts of the weights and of each cache, and has
-/// a batch at work of its own, so that a group does what one with the whole model would do; what
-/// stages send to each other is left out.
+/// a batch at work of its own, so that a group does what one with the whole model would do. Each
+/// GPU sends its part of the activations on to the next stage, which is not hidden.
 struct ServingGroup {
   int gpus = 1;
+  /// Of one GPU to another group's: a port of 400 Gbit/s of its own, as most servers of 8 have
+  /// since the H100, and 10 us for a message.
+  GroupLink network{Seconds(10e-6), BytesPerSecond(50e9)};
   FlopPerSecond peak;                           // of products with weights
   std::optional<FlopPerSecond> attention_peak;  // of scores and values; absent: as `peak`
   BytesPerSecond bandwidth;
@@ -105,6 +108,12 @@ struct ServingGroup {
   std::optional<GroupLink> link;
   int stages = 1;
 };
+
+/// An all-reduce among `groups` of the group's GPUs as one line: halves of a ring inside by the
+/// group's link, and rings between the groups, each with a GPU's part of the bytes, by the network.
+///   1 / beta = 2 (t - 1) / t / bus_bandwidth + 2 (k - 1) / k / (t network)
+/// Absent without a link inside.
+std::optional<GroupLink> spanning_link(const ServingGroup& group, int groups);
 
 void check_group(const ServingGroup& group);
 
@@ -306,6 +315,7 @@ struct ServingAnswer {
   FlopPerByte ridge;                          // of a GPU
   std::optional<double> weights_ridge_batch;  // caches left out
   std::optional<double> ridge_batch;          // at the mean context; absent: none
+  double one_group_tokens_per_s = 0.0;        // of output, by one group in place of the stages
   std::vector<ServedBatch> batches;           // increasing
   std::optional<std::size_t> chosen;  // most tokens per second, and so the cheapest, of those that
                                       // are not excluded

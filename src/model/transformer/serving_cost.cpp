@@ -53,6 +53,19 @@ std::string exclusion(const OperatingPoint& point, const LatencyLimits& limits) 
   return "";
 }
 
+/// Output tokens/s of all stages as one group, which all-reduces over the network.
+double as_one_group(ServingQuestion question) {
+  ServingGroup& group = question.server.group;
+  group.link = spanning_link(group, question.groups);
+  group.gpus *= question.groups;
+  group.stages = question.groups = 1;
+  question.batches.clear();
+  question.measured = {};
+  question.limits = {};
+  const ServingAnswer answer = serve(question);
+  return answer.chosen ? answer.batches[*answer.chosen].output_tokens_per_s : 0.0;
+}
+
 /// A measurement above its roof by more than a clock that runs 2 % higher is none.
 constexpr double most_of_roof = 1.02;
 
@@ -207,6 +220,7 @@ ServingAnswer serve(const ServingQuestion& question) {
   answer.ridge = ridge(question.server.group);
   answer.weights_ridge_batch = ridge_batch(question.server, 0.0);
   answer.ridge_batch = ridge_batch(question.server, mean_context(question.request));
+  if (question.server.group.stages > 1) answer.one_group_tokens_per_s = as_one_group(question);
   const std::vector<double> batches = batches_of(question, answer.memory);
   const auto& most_held = answer.memory.mean_length_batch;
   answer.ceiling_batch =

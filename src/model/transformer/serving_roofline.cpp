@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
+#include "src/model/collectives.h"
 #include "src/model/transformer/serving.h"
 
 #include <array>
@@ -24,14 +25,18 @@ BytesPerSecond memory_rate(const ServingGroup& group) {
   return group.bandwidth * (group.bandwidth_efficiency * group.gpus);
 }
 
+constexpr auto ring_traffic = [](int ranks) { return bus_factor(Collective::all_reduce, ranks); };
+
 Seconds communication_time(const Server& server, double tokens) {
   const ServingGroup& group = server.group;
-  if (!group.link || group.gpus < 2) return Seconds(0.0);
-  const double others = static_cast<double>(group.gpus - 1) / group.gpus;
-  const Bytes moved(2.0 * others * tokens * static_cast<double>(server.model.hidden) *
-                    activation_bytes);
+  const Bytes activations(tokens * static_cast<double>(server.model.hidden) * activation_bytes);
+  const Bytes sent = activations / group.gpus;
+  const Seconds sends = (group.network.latency + sent / group.network.bus_bandwidth) *
+                        static_cast<double>(group.stages - 1);
+  if (!group.link || group.gpus < 2) return sends;
+  const Bytes moved = activations * ring_traffic(group.gpus);
   const Seconds one = group.link->latency + moved / group.link->bus_bandwidth;
-  return one * (all_reduces_per_layer * static_cast<double>(server.model.layers));
+  return one * (all_reduces_per_layer * static_cast<double>(server.model.layers)) + sends;
 }
 
 Phase phase_of(const Server& server,
@@ -93,9 +98,18 @@ void check_group(const ServingGroup& group) {
     require(part > 0.0 && part <= 1.0,
             "an efficiency or a part of memory is a number above 0 and at most 1");
   }
-  const auto& link = group.link;
-  require(!link || (link->latency.value() >= 0.0 && link->bus_bandwidth.value() > 0.0),
-          "a link needs a latency of 0 or more and a bus bandwidth above zero");
+  for (const GroupLink& link : {group.network, group.link.value_or(group.network)})
+    require(link.latency.value() >= 0.0 && link.bus_bandwidth.value() > 0.0,
+            "a link needs a latency of 0 or more and a bus bandwidth above zero");
+}
+
+std::optional<GroupLink> spanning_link(const ServingGroup& group, int groups) {
+  if (!group.link) return std::nullopt;
+  const double seconds_per_byte =
+      ring_traffic(group.gpus) / group.link->bus_bandwidth.value() +
+      ring_traffic(groups) / (group.gpus * group.network.bus_bandwidth.value());
+  return GroupLink{group.link->latency + group.network.latency * (2.0 * (groups - 1)),
+                   BytesPerSecond(ring_traffic(group.gpus * groups) / seconds_per_byte)};
 }
 
 FlopPerByte ridge(const ServingGroup& group) {

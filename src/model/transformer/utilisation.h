@@ -124,6 +124,8 @@ struct SlowestProduct {
 };
 SlowestProduct slowest_steady(const std::vector<GpuResult>& gpus, NumberFormat precision);
 
+enum class StatedAs { tokens, tokens_of_one_gpu, flops_of_one_gpu };
+
 struct TrainingRun {
   TransformerModel model;
   std::int64_t sequence = 0;  // tokens of one sequence; 0: the model's own
@@ -131,6 +133,7 @@ struct TrainingRun {
   double tokens_per_second = 0.0;  // of all GPUs; 0: unknown, with a stated rate
   /// Of one GPU, in place of a model: utilisation follows from it, and from tokens their cost.
   std::optional<FlopPerSecond> stated_rate;
+  StatedAs stated_as = StatedAs::tokens;  // from which the tokens of all GPUs follow
   Convention convention = Convention::full;
   Recomputation recomputation = Recomputation::none;  // by narayanan always full
   std::vector<Denominator> peaks;                     // of one GPU; the first is the one to quote

@@ -166,19 +166,19 @@ TEST_CASE("two equal causes with 2 % noise are a mixture", "[cause]") {
   CHECK(mixed >= 0.95 * curves);
 }
 
-TEST_CASE("totals of twelve counts with 0.5 % noise name serial work and growing overhead",
+TEST_CASE("totals of twelve counts with 0.5 % noise name what is level and growing overhead",
           "[cause][statistics]") {
-  int serial = 0;
+  int level = 0;
   int overhead = 0;
   Noise noise(0.005, 31);
   constexpr int each = 100;
   for (int i = 0; i < each; ++i) {
     const double strength = 1.0 + noise.strength();
-    serial += totals(many_counts, weighted(0, strength), noise) == "serial work";
+    level += totals(many_counts, weighted(0, strength), noise) == cause_name(Cause::level);
     overhead += totals(many_counts, weighted(2, strength), noise) == "growing overhead";
   }
-  INFO("serial work on " << serial << ", overhead on " << overhead << " of " << each);
-  CHECK(serial >= 0.95 * each);
+  INFO("level on " << level << ", overhead on " << overhead << " of " << each);
+  CHECK(level >= 0.95 * each);
   CHECK(overhead >= 0.95 * each);
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("noisy totals of few counts never name a wrong owner, and no owner of 
     const double strength = noise.strength();
     const Losses mixture = sum(weighted(0, strength), weighted(2, strength));
     wrong += totals(few_counts, weighted(0, strength), noise) == "growing overhead";
-    wrong += totals(few_counts, weighted(2, strength), noise) == "serial work";
+    wrong += totals(few_counts, weighted(2, strength), noise) == cause_name(Cause::level);
     wrong += totals(few_counts, mixture, noise) != "none";
   }
   INFO("a wrong owner on " << wrong);

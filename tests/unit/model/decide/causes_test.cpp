@@ -418,11 +418,12 @@ TEST_CASE("a law that the comparison rejects does not place the knee: a square-r
   CHECK(efficient >= tables - 2);
 }
 
-TEST_CASE("totals of certain serial work have a remedy, by all laws fitted without it", "[cause]") {
+TEST_CASE("totals that do not shrink, by serial work or a ring, have a remedy by all laws fitted",
+          "[cause]") {
   const Decision decision = of_totals([](double k) { return 0.95 / k + 0.05; }, 7, {});
   REQUIRE(decision.diagnosis.cause);
-  CHECK(decision.diagnosis.cause->owner == "serial work");
-  const Remedy& half = remedy(decision.diagnosis.remedies, Cause::serial);
+  CHECK(decision.diagnosis.cause->owner == cause_name(Cause::level));
+  const Remedy& half = remedy(decision.diagnosis.remedies, Cause::level);
   // E = 1/2 at 1 + 1/s: 21, with half the serial work 41.
   CHECK_THAT(*half.before.position, WithinRel(21.0, 0.05));
   CHECK_THAT(*half.after.position, WithinRel(41.0, 0.05));

@@ -21,7 +21,8 @@ Request request_of(const std::string& lengths) {
   return {std::stod(lengths.substr(0, slash)), std::stod(lengths.substr(slash + 1)), 0.0};
 }
 
-/// Published over ceiling, row by row.
+/// Published over what prompts and steps in turn give at their roofs, row by row; above the
+/// published rate lies the ceiling in any case.
 std::vector<double> reached(const std::vector<PublicRow>& rows,
                             const std::string& column,
                             Server server) {
@@ -33,10 +34,12 @@ std::vector<double> reached(const std::vector<PublicRow>& rows,
   std::vector<double> parts;
   for (const PublicRow& row : rows) {
     const Request request = request_of(row.at("isl_osl"));
-    // Memory full of caches at their mean length: the ceiling over all batches.
-    const auto most = static_cast<double>(*batch_in_memory(server, mean_context(request)));
-    parts.push_back(std::stod(row.at(column)) /
-                    operate(server, request, most).ceiling_output_tokens_per_s);
+    const auto most =
+        static_cast<double>(*batch_in_memory(server, request.prompt + request.output));
+    const OperatingPoint point = operate(server, request, most);
+    const double published = std::stod(row.at(column));
+    CHECK(published < point.ceiling_output_tokens_per_s);
+    parts.push_back(published / point.output_tokens_per_s);
   }
   return parts;
 }
@@ -62,30 +65,30 @@ TEST_CASE("published throughput of an 8B model stays below the roof", "[inferenc
   const auto rows = public_rows("trtllm_llama31_8b_throughput.csv");
   if (rows.empty()) return;
   check_below(
-      reached(rows, "H200 TP1 FP8", example::fp8_server("llama-3.1-8b", h200())), 0.34, 0.57);
+      reached(rows, "H200 TP1 FP8", example::fp8_server("llama-3.1-8b", h200())), 0.41, 0.73);
   check_below(
       reached(
           rows, "H100 TP1 FP8", example::fp8_server("llama-3.1-8b", example::h100(1, 1978.9e12))),
-      0.39,
-      0.68);
+      0.42,
+      0.75);
 }
 
 TEST_CASE("published throughput of a 70B model stays below the roof", "[inference]") {
   const auto rows = public_rows("trtllm_llama33_70b_throughput.csv");
   if (rows.empty()) return;
   check_below(
-      reached(rows, "H200 TP1 FP8", example::fp8_server("llama-3.1-70b", h200())), 0.38, 0.53);
+      reached(rows, "H200 TP1 FP8", example::fp8_server("llama-3.1-70b", h200())), 0.53, 0.73);
   check_below(
       reached(
           rows, "H100 TP2 FP8", example::fp8_server("llama-3.1-70b", example::h100(2, 1978.9e12))),
-      0.35,
-      0.53);
+      0.52,
+      0.63);
   ServingGroup b200 = example::h100(1, 9000e12);
   b200.bandwidth = BytesPerSecond(7.7e12);
   b200.memory = Bytes(180.0 * 1024 * 1024 * 1024);
   Server fp4 = example::server("llama-3.1-70b", b200);
   fp4.formats = {"nvfp4", "fp8"};
-  check_below(reached(rows, "B200 TP1 FP4", fp4), 0.26, 0.41);
+  check_below(reached(rows, "B200 TP1 FP4", fp4), 0.34, 0.51);
 }
 
 TEST_CASE("a published concurrency sweep stays below the roof of each batch", "[inference]") {

@@ -45,13 +45,12 @@ TEST_CASE("a served model's JSON tells prices per GPU and per group, and the ran
   CHECK_THAT(document["load"]["price_usd_per_group_hour"].get<double>(), WithinRel(10.0, 1e-12));
   CHECK(document["basis"]["times"] == "roof");
   const json& batch = document["batches"][3];
-  // Break-even x part of the ceiling / 0.68 and / 0.26, the published parts.
-  const double at_ceiling =
-      batch["break_even_utilisation"].get<double>() * batch["part_of_ceiling"].get<double>();
+  // Break-even / 0.75 and / 0.34, the published parts of the roof.
+  const double at_roof = batch["break_even_utilisation"].get<double>();
   CHECK_THAT(batch["real_break_even_utilisation"]["low"].get<double>(),
-             WithinRel(at_ceiling / 0.68, 1e-12));
+             WithinRel(at_roof / 0.75, 1e-12));
   CHECK_THAT(batch["real_break_even_utilisation"]["high"].get<double>(),
-             WithinRel(at_ceiling / 0.26, 1e-12));
+             WithinRel(at_roof / 0.34, 1e-12));
 }
 
 TEST_CASE("a served model's amounts carry the currency in every format", "[mfu]") {
