@@ -3,7 +3,6 @@
 #pragma once
 
 #include "cuda/libraries/newer_cupti.h"
-#include "trace/formats/swtrace/codec.h"
 #include "trace/formats/swtrace/rows.h"
 
 #include <cstddef>

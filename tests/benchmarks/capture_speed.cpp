@@ -2,7 +2,7 @@
 /// How fast the writer of the capture library turns CUPTI's records into bytes of a file, on one
 /// core; asserts nothing. Usage: capture_speed [KERNELS]
 #include "cuda/inject/decoder.h"
-#include "trace/formats/swtrace/codec.h"
+#include "trace/formats/swtrace/rows.h"
 
 #include <cstdlib>
 #include <cstring>

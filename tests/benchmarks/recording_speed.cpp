@@ -3,7 +3,7 @@
 /// nothing. Usage: recording_speed [KERNELS]
 #include "trace/formats/swtrace/bytes.h"
 #include "trace/formats/swtrace/swtrace.h"
-#include "trace/formats/swtrace/codec.h"
+#include "trace/formats/swtrace/rows.h"
 
 #include <algorithm>
 #include <cstdlib>

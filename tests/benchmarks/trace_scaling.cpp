@@ -15,7 +15,7 @@
 #include "trace/classify.h"
 #include "trace/formats/read_job.h"
 #include "trace/formats/swtrace/bytes.h"
-#include "trace/formats/swtrace/codec.h"
+#include "trace/formats/swtrace/rows.h"
 
 #include <chrono>
 #include <cstdint>

@@ -3,7 +3,7 @@
 /// with one line, or read into events in order that end after they start.
 #include "src/core/error.h"
 #include "trace/formats/read_job.h"
-#include "trace/formats/swtrace/codec.h"
+#include "trace/formats/swtrace/rows.h"
 #include "trace/formats/swtrace/swtrace.h"
 
 #include <algorithm>

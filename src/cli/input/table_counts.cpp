@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Counts that texts state: in headers, in the names of rows, and in running text such as logs.
-#include "src/cli/input/table_counts.h"
+#include "src/cli/input/table_input.h"
 
 #include "src/core/files/csv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cli/input/table_counts.h"
+#include "src/cli/input/table_input.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 

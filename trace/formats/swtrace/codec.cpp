@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/formats/swtrace/codec.h"
+#include "trace/formats/swtrace/rows.h"
 
 #include "src/core/error.h"
 

@@ -7,7 +7,7 @@
 #include "trace/capture_settings.h"
 #include "trace/formats/kineto.h"
 #include "trace/formats/swtrace/bytes.h"
-#include "trace/formats/swtrace/codec.h"
+#include "trace/formats/swtrace/rows.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "cuda/inject/session.h"
 #include "cuda/nccl/plugin_interfaces.h"
 #include "tests/catch.h"
-#include "trace/formats/swtrace/codec.h"
+#include "trace/formats/swtrace/rows.h"
 
 #include <map>
 

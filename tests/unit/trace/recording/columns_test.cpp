@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Rows as columns: nothing is lost, and a launched kernel stays under 40 bytes.
 #include "tests/catch.h"
-#include "trace/formats/swtrace/codec.h"
 #include "trace/formats/swtrace/rows.h"
 
 #include <limits>

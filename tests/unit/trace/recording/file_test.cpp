@@ -4,7 +4,7 @@
 #include "tests/catch.h"
 #include "tests/unit/trace/recording/memory_source.h"
 #include "trace/formats/swtrace/bytes.h"
-#include "trace/formats/swtrace/codec.h"
+#include "trace/formats/swtrace/rows.h"
 #include "trace/formats/swtrace/swtrace.h"
 
 namespace scaleworth::trace::recording {

@@ -2,7 +2,7 @@
 /// What NCCL said joined with what ran, ranges from their two ends, steps from ranges.
 #include "tests/catch.h"
 #include "tests/unit/trace/recording/memory_source.h"
-#include "trace/formats/swtrace/codec.h"
+#include "trace/formats/swtrace/rows.h"
 #include "trace/formats/swtrace/swtrace.h"
 
 namespace scaleworth::trace::recording {
