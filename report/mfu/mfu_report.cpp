@@ -374,15 +374,13 @@ Verdict judge_runs(const RunsView& view) {
   const RunUse& least = *std::ranges::min_element(runs, {}, &RunUse::mfu);
   Verdict verdict;
   verdict.answer = Answer::yes;
-  verdict.headline = if_it_fits(
-      fmt::format("{} has the largest MFU, {:.1f} %, {:.3g} times the least, {:.1f} % of {}",
-                  best.name,
-                  100.0 * best.mfu(),
-                  best.mfu() / least.mfu(),
-                  100.0 * least.mfu(),
-                  least.name),
-      ": record a step of that to see what it loses");
-  verdict.headline += ".";
+  std::string text = fmt::format("{} has the largest MFU, {:.1f} %", best.name, 100.0 * best.mfu());
+  if (runs.size() > 1)
+    text += fmt::format(", {:.3g} times the least, {:.1f} % of {}",
+                        best.mfu() / least.mfu(),
+                        100.0 * least.mfu(),
+                        least.name);
+  verdict.headline = if_it_fits(text, ": record a step of that to see what it loses") + ".";
   verdict.lines = {cheapest_line(view)};
   std::erase(verdict.lines, "");
   return verdict;

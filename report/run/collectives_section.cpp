@@ -416,6 +416,7 @@ Table level_table(const std::vector<LinkLevel>& levels) {
         &LinkLevel::rate}},
       {"Both ways at once. The all-reduce of n bytes over N nodes of p ranks, in rings: "
        "2 (p - 1) (alpha + n beta / p) within plus 2 (N - 1) (alpha + n beta / N) between."});
+}
 
 std::string change_text(const LayoutChange& one) {
   return fmt::format(

@@ -97,9 +97,12 @@ void add_scaling_results(const ScalingResult& scaling, Findings& findings) {
   const auto& decision = scaling.decision;
   if (scaling.mode == BatchScaling::weak) {
     const RenderOptions options;
-    for (const std::string& line :
-         decision ? std::vector{cause_line(*decision), straggler_line({*decision, options})}
-                  : std::vector<std::string>{})
+    std::vector<std::string> lines;
+    if (decision) {
+      const DecideView view{*decision, options};
+      lines = {cause_line(view), straggler_line(view)};
+    }
+    for (const std::string& line : lines)
       if (!line.empty()) findings.result("Weak scaling: {}", line);
   }
   for (const ScalingLaw& law : scaling.laws) add_law(scaling, law, findings);

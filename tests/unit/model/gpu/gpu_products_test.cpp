@@ -15,11 +15,6 @@ std::vector<GpuGemm> read_products(std::vector<Point> points) {
   return products_of(record_of(probe_name::gpu_gemm, std::move(points)), round_gpu(), warnings);
 }
 
-Point ranked(Point point, std::int64_t rank) {
-  point.setting.set(Parameter::heuristic_rank, rank);
-  return point;
-}
-
 Point searched(Point point) {
   point.setting.set(Parameter::family, std::string("search"));
   return point;

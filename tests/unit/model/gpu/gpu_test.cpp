@@ -345,7 +345,6 @@ TEST_CASE("a run is analysed GPU by GPU with the datasheet of each", "[gpu]") {
   CHECK(first.formats[0].waterfall->steps.at(2).name == "algorithm and tiles");
   CHECK(first.roofline.gemms.size() == 2);
   CHECK(first.ridge_batches.size() == 1);
-  CHECK(first.cost->per_exaflop.has_value());
   CHECK(gpus[1].identity.ordinal == 1);
   CHECK_FALSE(gpus[1].identity.datasheet.has_value());
   CHECK_FALSE(gpus[1].roofline.ceilings.at(0).against.has_value());
