@@ -156,8 +156,8 @@ Document compose_check(const ComparedRun& run,
   document.subject = run.name;
   document.subtitle = fmt::format(
       "run: {}; against: {}; tolerance {:g} %", run.name, baseline.name, 100.0 * tolerance);
-  document.verdict.headline = own_doubts(run, {bounds ? "" : baseline.name, &other}) +
-                              check_headline(run, baseline, result, tolerance);
+  document.verdict.headline =
+      own_doubts(run, baseline) + check_headline(run, baseline, result, tolerance);
   document.sections =
       with_content({{"checked", "Checked", {}, {}, {checked_table(result)}},
                     {"unmatched", "Not compared", {}, {}, {unmatched_table(comparison)}},

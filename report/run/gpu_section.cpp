@@ -75,12 +75,16 @@ bool is_copied_alone(const GpuTransfer& transfer) {
   return !transfer.together && transfer.engine == TransferEngine::copy_engine;
 }
 
+/// From one place to another, without pageable memory.
 bool is_one_way(const GpuTransfer& transfer) {
-  return !transfer.both_directions && transfer.source != transfer.target &&
+  const bool pageable = transfer.source.kind == TransferEnd::host_pageable ||
+                        transfer.target.kind == TransferEnd::host_pageable;
+  return !pageable && !transfer.both_directions && transfer.source != transfer.target &&
          is_copied_alone(transfer);
 }
 
-/// In the summary: those of the shown GPU with pinned memory of the host.
+/// In the summary: those of the shown GPU with pinned memory of the host, and the slowest of all
+/// GPUs from the host, to it and between GPUs.
 Table gpu_transfer_table(const Gpus& gpus) {
   const auto rows = nested(gpus, &GpuResult::transfers);
   using Row = Nested<GpuResult, GpuTransfer>;
@@ -95,6 +99,15 @@ Table gpu_transfer_table(const Gpus& gpus) {
     const bool host = one->source == MemoryPlace{} || one->target == MemoryPlace{};
     table.rows[i].in_summary = gpu == shown_gpu(gpus) && host && is_copied_alone(*one);
   }
+  std::map<std::pair<TransferEnd, TransferEnd>, std::size_t> slowest;  // by kinds of ends
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const GpuTransfer& one = *std::get<1>(rows[i].levels);
+    if (!is_one_way(one)) continue;
+    const auto found = slowest.try_emplace({one.source.kind, one.target.kind}, i).first;
+    if (one.plateau.value < std::get<1>(rows[found->second].levels)->plateau.value)
+      found->second = i;
+  }
+  for (const auto& [kinds, place] : slowest) table.rows[place].in_summary = true;
   return table;
 }
 
@@ -108,9 +121,7 @@ Table gpu_matrix_table(const Gpus& gpus) {
   std::set<MemoryPlace> targets;
   for (const auto& row : nested(gpus, &GpuResult::transfers)) {
     const GpuTransfer& one = *std::get<1>(row.levels);
-    const bool pageable = one.source.kind == TransferEnd::host_pageable ||
-                          one.target.kind == TransferEnd::host_pageable;
-    if (pageable || !is_one_way(one)) continue;
+    if (!is_one_way(one)) continue;
     rates[one.source].try_emplace(one.target, number(one.plateau));
     targets.insert(one.target);
   }
