@@ -516,7 +516,7 @@ void put_algorithms(Fields& json, const AlgorithmResult& result) {
 
 void put_collective(Fields& json, const CollectiveResult& result) {
   const bool any = result.chosen < result.fits.size();
-  FIELDS(json, result.collective, result.mode, result.ranks, result.nodes);
+  FIELDS(json, result.collective, result.mode, result.ranks);
   json("chosen_form", any ? std::optional(result.fits[result.chosen].form) : std::nullopt);
   json("large_busbw_bytes_per_s", large_bus_bandwidth(result.points));
   json.array("fits", result.fits, put_fit);
