@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
+#include <set>
 #include <type_traits>
 
 #include <gnu/libc-version.h>
@@ -59,6 +61,14 @@ std::optional<int> unless_zero(int count) {
 
 std::string one_line(const std::string& file) {
   return std::string(trimmed(read_text(file, 256).value_or(std::string())));
+}
+
+std::set<std::string> names_in(const std::string& folder) {
+  std::set<std::string> names;
+  std::error_code hidden;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, hidden))
+    names.insert(entry.path().filename());
+  return names;
 }
 
 /// Of the extensions that matter to kernels and libraries: "sse2 avx avx2 fma avx512f ...".
@@ -350,7 +360,29 @@ std::vector<FactSection> host_facts() {
           memory_section(memory),
           limits_section(topology, memory, read_cgroup_limits(own_cgroups())),
           virtualisation_section(cpu, cpuid),
-          software_section()};
+          software_section(),
+          {"network",
+           {fact("rates", unless_empty(network_rates()), "/sys/class", "none in /sys/class")}}};
+}
+
+std::string network_rates(const std::string& folder) {
+  std::vector<std::string> rates;
+  for (const std::string& name : names_in(folder + "/net")) {
+    const std::string at = folder + "/net/" + name;
+    const double megabits = parse_number<double>(one_line(at + "/speed")).value_or(0.0);
+    if (name == "lo" || megabits <= 0.0) continue;
+    const std::string node = one_line(at + "/device/numa_node");
+    rates.push_back(fmt::format("{} {:g} Gbit/s{}{}",
+                                name,
+                                1e-3 * megabits,
+                                std::filesystem::exists(at + "/device") ? "" : " (virtual)",
+                                node.empty() || node == "-1" ? "" : " at NUMA node " + node));
+  }
+  for (const std::string& name : names_in(folder + "/infiniband")) {
+    const std::string rate = one_line(folder + "/infiniband/" + name + "/ports/1/rate");
+    if (!rate.empty()) rates.push_back(name + " " + rate);
+  }
+  return fmt::format("{}", fmt::join(rates, ", "));
 }
 
 Outcome<Topology> read_topology() {

@@ -14,9 +14,13 @@
 #include <vector>
 
 namespace scaleworth::probes::host {
-/// Sections cpu, memory, limits, virtualisation and software, each fact with its source or the
-/// reason for its absence. Never throws for a fact that cannot be had.
+/// Sections cpu, memory, limits, virtualisation, software and network, each fact with its source or
+/// the reason for its absence. Never throws for a fact that cannot be had.
 std::vector<FactSection> host_facts();
+
+/// The rates that interfaces to other nodes state, InfiniBand's in the driver's words: "eth0 25
+/// Gbit/s at NUMA node 1, tun0 0.01 Gbit/s (virtual), mlx5_0 200 Gb/sec (4X HDR)"; empty for none.
+std::string network_rates(const std::string& folder = "/sys/class");
 
 struct Cache {
   int level = 1;

@@ -269,7 +269,8 @@ std::vector<SlowLink> slow_links(const Run& run) {
   }
   std::vector<PairTime> pairs;
   for (const auto& [nodes, times] : times_of_pair)
-    pairs.push_back({nodes.first, nodes.second, Seconds(*quantile(times, 0.25))});
+    if (nodes.first != nodes.second)  // not two ranks of one node
+      pairs.push_back({nodes.first, nodes.second, Seconds(*quantile(times, 0.25))});
   return find_slow_links(pairs);
 }
 

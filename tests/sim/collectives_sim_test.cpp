@@ -219,3 +219,35 @@ TEST_CASE("a slow way between two sound nodes is named as such", "[pairs]") {
     CHECK(right >= 0.95 * trials);
   }
 }
+
+TEST_CASE("two faults of both kinds, anywhere, are told apart in 95 of 100", "[pairs]") {
+  constexpr int trials = 200;
+  std::mt19937_64 random(9);
+  const auto below = [&](std::size_t count) { return random() % count; };
+  for (const int nodes : {4, 6, 8, 13, 16, 24, 64}) {
+    // A way that no round of more than 16 nodes uses cannot be seen.
+    std::vector<std::pair<int, int>> met;
+    for (const auto& round : probes::pair_rounds(nodes))
+      met.insert(met.end(), round.begin(), round.end());
+    for (const bool two_ways : {false, true}) {
+      int right = 0;
+      for (int trial = 0; trial < trials; ++trial) {
+        const auto way = met[below(met.size())];
+        std::vector<Fault> faults{{way.first, way.second}};
+        while (faults.size() < 2) {
+          const auto other = met[below(met.size())];
+          const auto node = static_cast<int>(below(static_cast<std::size_t>(nodes)));
+          if (two_ways && other != way) faults.emplace_back(other.first, other.second);
+          if (!two_ways && node != way.first && node != way.second)
+            faults.emplace_back(node, std::nullopt);
+        }
+        std::set<Fault> named;
+        for (const auto& slow : found_among(nodes, faults, random))
+          named.emplace(slow.node, slow.other);
+        right += named == std::set<Fault>(faults.begin(), faults.end()) ? 1 : 0;
+      }
+      INFO(nodes << " nodes, " << (two_ways ? "two ways: " : "a node and a way: ") << right);
+      CHECK(right >= 0.95 * trials);
+    }
+  }
+}

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <new>
 #include <thread>
 #include <utility>
@@ -18,8 +19,10 @@ constexpr PacerLimits limits{
     .batch_s = 0.01, .repetitions = 8, .block_s = 200e-6, .operations = 1000};
 constexpr Bytes small_message{1 << 20};
 constexpr std::int64_t least_slack_ns = 1'000;
-constexpr std::int64_t spinning_ns = 20'000;  // before a start the core is kept
-constexpr std::int64_t tolerated_ns = 200;    // between the ranks' starts
+/// Who gives way to other programs may come back late, who sleeps comes back at once.
+constexpr std::int64_t sleeping_ns = 150'000;  // before a start the rank is awake,
+constexpr std::int64_t spinning_ns = 20'000;   // and keeps the core
+constexpr std::int64_t tolerated_ns = 200;     // between the ranks' starts
 
 /// What rank 0 keeps of the repetitions.
 class Samples {
@@ -87,7 +90,7 @@ class Samples {
   bool is_late(const std::vector<Stamp>& ranks, std::int64_t first_start, std::int64_t time) const {
     const std::int64_t last = std::ranges::max(ranks, {}, &Stamp::start_ns).start_ns;
     return isolated_ && late_s_ < patience_s_ &&
-           last - first_start > std::max(tolerated_ns, time / 10);
+           last - first_start > std::max(tolerated_ns, time / 40);
   }
 
   void keep(const std::vector<Stamp>& ranks) {
@@ -163,8 +166,11 @@ CommonStart common_start(const Operation& operation, const ClockOffset& clock) {
 void start_together(const Operation& operation, const CommonStart& start) {
   const std::int64_t agreed = latest(operation, steady_now_ns() + start.clock_offset_ns);
   const std::int64_t until = agreed + start.slack_ns - start.clock_offset_ns;
-  for (std::int64_t now = steady_now_ns(); now < until; now = steady_now_ns())
+  for (std::int64_t now = steady_now_ns(); now < until; now = steady_now_ns()) {
+    const std::chrono::nanoseconds early(until - now - sleeping_ns);
+    if (early.count() > 0) std::this_thread::sleep_for(early);
     if (until - now > spinning_ns) std::this_thread::yield();
+  }
 }
 
 constexpr std::size_t page = 4096;
@@ -214,55 +220,70 @@ std::vector<Point> measure_pairs(const MpiModule& mpi,
     std::int64_t bytes;
     int repetitions;
   };
-  constexpr std::array exchanges{Exchange{8, 10}, Exchange{1 << 20, 5}};
-  std::vector<int> leaders;  // the first rank of each node
-  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-    if (std::find(hosts.begin(), hosts.end(), hosts[rank]) == hosts.begin() + std::ptrdiff_t(rank))
-      leaders.push_back(static_cast<int>(rank));
+  constexpr std::array exchanges{Exchange{8, 10}, Exchange{1 << 18, 5}, Exchange{1 << 20, 5}};
+  struct Pair {
+    std::pair<int, int> nodes;
+    std::pair<int, int> ranks;
+  };
+  std::vector<std::vector<int>> ranks_of;  // by node
+  std::map<std::string, std::size_t> nodes;
+  for (int rank = 0; rank < std::ssize(hosts); ++rank) {
+    const std::size_t node = nodes.emplace(hosts[rank], ranks_of.size()).first->second;
+    ranks_of.resize(std::max(ranks_of.size(), node + 1));
+    ranks_of[node].push_back(rank);
+  }
+  std::vector<std::vector<Pair>> rounds(1);
+  for (int node = 0; node < std::ssize(ranks_of); ++node)
+    if (const auto& here = ranks_of[node]; here.size() > 1)
+      rounds[0].push_back({{node, node}, {here[0], here[1]}});
+  for (const auto& round : pair_rounds(static_cast<int>(ranks_of.size()))) {
+    auto& pairs = rounds.emplace_back();
+    for (const auto& [a, b] : round) pairs.push_back({{a, b}, {ranks_of[a][0], ranks_of[b][0]}});
+  }
   const int own = mpi.rank(world);
   std::vector<char> send(exchanges.back().bytes);
   std::vector<char> receive(exchanges.back().bytes);
   std::vector<Point> points;
   // Twice: what disturbs one pair for a while is over when it comes again.
-  auto rounds = pair_rounds(static_cast<int>(leaders.size()));
   const auto again = rounds;
   rounds.insert(rounds.end(), again.begin(), again.end());
   for (const auto& round : rounds) {
     int partner = -1;
-    for (const auto& [a, b] : round) {
-      if (leaders[a] == own) partner = leaders[b];
-      if (leaders[b] == own) partner = leaders[a];
+    for (const Pair& pair : round) {
+      if (pair.ranks.first == own) partner = pair.ranks.second;
+      if (pair.ranks.second == own) partner = pair.ranks.first;
     }
     for (const Exchange& exchange : exchanges) {
       int status = mpi.barrier(world);
       const auto repetitions = static_cast<std::size_t>(exchange.repetitions);
       std::vector<double> own_s(repetitions);
-      // The first is a warm-up: the connection opens.
+      const bool begins = own < partner;
+      // The first is a warm-up: the connection opens. There and back, one way at a time: of two
+      // streams on one connection one can wait for the other's end.
       for (std::size_t i = 0; partner >= 0 && i <= repetitions; ++i) {
         const std::int64_t begin = steady_now_ns();
-        status |= mpi.send_receive_bytes(
-            world, send.data(), partner, receive.data(), partner, exchange.bytes);
-        if (i > 0) own_s[i - 1] = 1e-9 * static_cast<double>(steady_now_ns() - begin);
+        for (const bool sends : {begins, !begins})
+          status |= mpi.send_receive_bytes(world,
+                                           send.data(),
+                                           sends ? partner : -1,
+                                           receive.data(),
+                                           sends ? -1 : partner,
+                                           exchange.bytes);
+        if (i > 0) own_s[i - 1] = 0.5e-9 * static_cast<double>(steady_now_ns() - begin);
       }
       std::vector<double> all(hosts.size() * repetitions);
       status |= mpi.all_gather_bytes(world, own_s.data(), all.data(), repetitions * sizeof(double));
       check(mpi, status);
-      const auto slower = [&](int a, int b) {
-        Series times(repetitions);
-        for (std::size_t i = 0; i < repetitions; ++i)
-          times[i] = std::max(all[leaders[a] * repetitions + i], all[leaders[b] * repetitions + i]);
-        return times;
-      };
-      for (const auto& [a, b] : round) {
-        Point& point = points.emplace_back();
-        point.setting = {{Parameter::collective, Collective::send_receive},
-                         {Parameter::mode, CollectiveMode::back_to_back},
-                         {Parameter::ranks, std::int64_t{2}},
-                         {Parameter::message_bytes, exchange.bytes},
-                         {Parameter::source_index, std::int64_t{a}},
-                         {Parameter::target_index, std::int64_t{b}}};
-        point.samples = {{Metric::time_s, slower(a, b)}};
-        point.stop_reason = fmt::format("{} exchanges", exchange.repetitions);
+      for (const Pair& pair : round) {
+        const auto times = all.begin() + pair.ranks.first * exchange.repetitions;  // who began
+        const Bytes bytes(static_cast<double>(exchange.bytes));
+        Point& point = points.emplace_back(
+            collective_point({Collective::send_receive, CollectiveMode::back_to_back, bytes, 2},
+                             {.message = bytes,
+                              .time_s = {times, times + exchange.repetitions},
+                              .stop_reason = fmt::format("{} exchanges", exchange.repetitions)}));
+        point.setting.set({{Parameter::source_index, std::int64_t{pair.nodes.first}},
+                           {Parameter::target_index, std::int64_t{pair.nodes.second}}});
       }
     }
   }

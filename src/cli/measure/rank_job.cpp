@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/blas.h"
+#include "probes/host/host_facts.h"
 #include "probes/host/host_machine.h"
 #include "probes/host/ranks/collective_timing.h"
 #include "probes/host/ranks/mpi_rank_group.h"
@@ -10,6 +11,7 @@
 #include "src/core/run.h"
 
 #include <memory>
+#include <thread>
 #include <variant>
 
 namespace scaleworth::cli {
@@ -72,14 +74,18 @@ void record_pairs(const MpiJob& job, RankGroup& group, Session& session) {
   const std::vector<std::string> hosts = group.exchange(host_identity());
   for (Point& point : host::measure_pairs(job.mpi(), job.mpi().world(), hosts))
     group.on_rank_0([&] { session.add(std::move(point)); });
+  const std::vector<std::string> networks = group.exchange(host::network_rates());
   FactSection nodes{"nodes", {}};
   std::vector<std::string> known;
-  for (const std::string& host : hosts) {
-    if (std::ranges::count(known, host) > 0) continue;
-    nodes.facts.push_back({fmt::format("node {}", known.size()),
-                           Value(host.substr(0, host.find(' '))),
-                           "gethostname(2) of its first rank"});
-    known.push_back(host);
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    if (std::ranges::count(known, hosts[rank]) > 0) continue;
+    const std::string number = fmt::format("node {}", known.size());
+    known.push_back(hosts[rank]);
+    const auto host = Value(hosts[rank].substr(0, hosts[rank].find(' ')));
+    nodes.facts.push_back({number, host, "gethostname(2) of its first rank"});
+    nodes.facts.push_back({number + " ranks", std::ranges::count(hosts, hosts[rank]), "MPI"});
+    if (!networks[rank].empty())
+      nodes.facts.push_back({number + " network", Value(networks[rank]), "/sys/class on it"});
   }
   session.run().environment.push_back(std::move(nodes));
 }
@@ -109,6 +115,8 @@ int measure_as_rank(MeasureOptions options,
     const bool speaks = launch.rank.value_or(0) == 0;
     if (speaks) print_error("scaleworth: {}\n", obstacle);
     if (!variables.contains("PMI_FD")) return exit_usage;
+    // What MPI says of it is to come after that.
+    if (!speaks) std::this_thread::sleep_for(std::chrono::seconds(1));
   }
   const MpiJob job(mpi);
   check_world_size(launch, job.size());

@@ -184,6 +184,20 @@ TEST_CASE("two sorts of cores give their caches names of their own", "[facts]") 
   CHECK(value("l2_cache_sort_2_bytes") == 4194304);
 }
 
+TEST_CASE("interfaces have the rate that their drivers state, others are left out", "[facts]") {
+  const FakeMount sys;
+  sys.write("net/lo/speed", "");
+  sys.write("net/eth0/speed", "25000\n");
+  sys.write("net/eth0/device/numa_node", "1\n");
+  sys.write("net/eth1/speed", "-1\n");
+  sys.write("net/eth1/operstate", "down\n");
+  sys.write("net/tun0/speed", "10\n");
+  sys.write("infiniband/mlx5_0/ports/1/rate", "200 Gb/sec (4X HDR)\n");
+  CHECK(network_rates(sys.path()) ==
+        "eth0 25 Gbit/s at NUMA node 1, tun0 0.01 Gbit/s (virtual), mlx5_0 200 Gb/sec (4X HDR)");
+  CHECK(network_rates(sys.path() + "/none").empty());
+}
+
 TEST_CASE("known hypervisors have names, others keep their signature", "[facts]") {
   CHECK(hypervisor_name("KVMKVMKVM") == "KVM");
   CHECK(hypervisor_name("Microsoft Hv") == "Hyper-V");
@@ -192,7 +206,7 @@ TEST_CASE("known hypervisors have names, others keep their signature", "[facts]"
 
 TEST_CASE("every fact of this node has a name of its own and a source or a reason", "[facts]") {
   const auto sections = host_facts();
-  REQUIRE(sections.size() == 5);
+  REQUIRE(sections.size() == 6);
   for (const FactSection& section : sections) {
     std::set<std::string> names;
     for (const Fact& fact : section.facts) {
