@@ -412,7 +412,7 @@ Table level_table(const std::vector<LinkLevel>& levels) {
        {measure("alpha", "alpha", Unit::seconds).in_summary("alpha"), &LinkLevel::alpha},
        {measure("inverse_beta", "1/beta", Unit::bytes_per_second).in_summary("1/beta"),
         &LinkLevel::rate}},
-      {"Both ways at once. The all-reduce of n bytes over N nodes of p ranks, in rings: "
+      {"There and back, halved. The all-reduce of n bytes over N nodes of p ranks, in rings: "
        "2 (p - 1) (alpha + n beta / p) within plus 2 (N - 1) (alpha + n beta / N) between."});
 }
 
