@@ -414,7 +414,7 @@ Table level_table(const std::vector<LinkLevel>& levels) {
        {measure("alpha", "alpha", Unit::seconds).in_summary("alpha"), &LinkLevel::alpha},
        {measure("inverse_beta", "1/beta", Unit::bytes_per_second).in_summary("1/beta"),
         &LinkLevel::rate}},
-      {"Both ways at once. The all-reduce of n bytes over N nodes of p ranks, in rings: "
+      {"There and back, halved. The all-reduce of n bytes over N nodes of p ranks, in rings: "
        "2 (p - 1) (alpha + n beta / p) within plus 2 (N - 1) (alpha + n beta / N) between."});
 }
 
@@ -530,7 +530,7 @@ void put_algorithms(Fields& json, const AlgorithmResult& result) {
 
 void put_collective(Fields& json, const CollectiveResult& result) {
   const bool any = result.chosen < result.fits.size();
-  FIELDS(json, result.collective, result.mode, result.ranks, result.nodes);
+  FIELDS(json, result.collective, result.mode, result.ranks);
   json("chosen_form", any ? std::optional(result.fits[result.chosen].form) : std::nullopt);
   json("large_busbw_bytes_per_s", large_bus_bandwidth(result.points));
   json.array("fits", result.fits, put_fit);

@@ -254,35 +254,33 @@ std::vector<Point> measure_pairs(const MpiModule& mpi,
       if (pair.ranks.second == own) partner = pair.ranks.first;
     }
     for (const Exchange& exchange : exchanges) {
-      int status = 0;
+      int status = mpi.barrier(world);
       const auto repetitions = static_cast<std::size_t>(exchange.repetitions);
       std::vector<double> own_s(repetitions);
-      // The first is a warm-up: the connection opens. Without the barrier a rank that is behind
-      // meets the other's next message in place of this one.
-      for (std::size_t i = 0; i <= repetitions; ++i) {
-        status |= mpi.barrier(world);
-        if (partner < 0) continue;
+      const bool begins = own < partner;
+      // The first is a warm-up: the connection opens. There and back, one way at a time: of two
+      // streams on one connection one can wait for the other's end.
+      for (std::size_t i = 0; partner >= 0 && i <= repetitions; ++i) {
         const std::int64_t begin = steady_now_ns();
-        status |= mpi.send_receive_bytes(
-            world, send.data(), partner, receive.data(), partner, exchange.bytes);
-        if (i > 0) own_s[i - 1] = 1e-9 * static_cast<double>(steady_now_ns() - begin);
+        for (const bool sends : {begins, !begins})
+          status |= mpi.send_receive_bytes(world,
+                                           send.data(),
+                                           sends ? partner : -1,
+                                           receive.data(),
+                                           sends ? -1 : partner,
+                                           exchange.bytes);
+        if (i > 0) own_s[i - 1] = 0.5e-9 * static_cast<double>(steady_now_ns() - begin);
       }
       std::vector<double> all(hosts.size() * repetitions);
       status |= mpi.all_gather_bytes(world, own_s.data(), all.data(), repetitions * sizeof(double));
       check(mpi, status);
-      // Who begins a moment later waits so much less.
-      const auto mean = [&](int a, int b) {
-        Series times(repetitions);
-        for (std::size_t i = 0; i < repetitions; ++i)
-          times[i] = 0.5 * (all[a * repetitions + i] + all[b * repetitions + i]);
-        return times;
-      };
       for (const Pair& pair : round) {
+        const auto times = all.begin() + pair.ranks.first * exchange.repetitions;  // who began
         const Bytes bytes(static_cast<double>(exchange.bytes));
         Point& point = points.emplace_back(
             collective_point({Collective::send_receive, CollectiveMode::back_to_back, bytes, 2},
                              {.message = bytes,
-                              .time_s = mean(pair.ranks.first, pair.ranks.second),
+                              .time_s = {times, times + exchange.repetitions},
                               .stop_reason = fmt::format("{} exchanges", exchange.repetitions)}));
         point.setting.set({{Parameter::source_index, std::int64_t{pair.nodes.first}},
                            {Parameter::target_index, std::int64_t{pair.nodes.second}}});

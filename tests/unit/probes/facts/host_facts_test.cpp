@@ -206,7 +206,7 @@ TEST_CASE("known hypervisors have names, others keep their signature", "[facts]"
 
 TEST_CASE("every fact of this node has a name of its own and a source or a reason", "[facts]") {
   const auto sections = host_facts();
-  REQUIRE(sections.size() == 5);
+  REQUIRE(sections.size() == 6);
   for (const FactSection& section : sections) {
     std::set<std::string> names;
     for (const Fact& fact : section.facts) {
