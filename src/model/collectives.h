@@ -268,9 +268,9 @@ struct LayoutChange {
 /// (n - 1) / n of n ranks, is interpolated over log k; beyond the largest count it lies between
 /// that count's and c0 + c1 log2(k). A step between two counts by 25 % or more, and three times
 /// that of any other gap, is a change of regime: between the two the interval holds both, beyond it
-/// the law takes the counts behind it only. Nothing over links, or on nodes of as many ranks, that
-/// no layout had. Zero for one rank. Source: Hockney 1994; Thakur, Rabenseifner, Gropp 2005; Chan
-/// et al. 2007.
+/// the law takes the counts behind it only. Nothing over links, or on nodes of so many ranks (the
+/// last one may hold fewer), that no layout had. Zero for one rank. Source: Hockney 1994; Thakur,
+/// Rabenseifner, Gropp 2005; Chan et al. 2007.
 class CommunicationModel {
  public:
   /// `node`: ranks of one node, where it is known.

@@ -40,9 +40,13 @@ Estimate<double> plateau_value(std::span<const CurveSample> points) {
     draws.push_back(*median(resampled));
   }
   Estimate<double> value{*median(medians), percentile_interval(draws), samples};
-  for (const CurveSample& point : points)
-    if (const auto looks = estimate_of_two_looks(point.values))
-      value.interval = hull(value.interval, looks->interval);
+  for (const CurveSample& point : points) {
+    const Series second = of_look(point.values, true);
+    if (second.empty()) continue;
+    const Estimate<double> again = series_estimate(second);
+    if (again.low() > value.high() || again.high() < value.low())
+      value.interval = hull(value.interval, Interval<double>{again.value, again.value});
+  }
   return value;
 }
 

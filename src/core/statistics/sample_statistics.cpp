@@ -188,8 +188,8 @@ std::optional<Estimate<double>> estimate_of_two_looks(const Series& series) {
   Estimate<double> result = series_estimate(of_look(series, false));
   const Estimate<double> again = series_estimate(second);
   if (again.low() > result.high() || again.high() < result.low())
-    result.interval = Interval<double>{std::min(result.low(), again.low()),
-                                       std::max(result.high(), again.high())};
+    result.interval = Interval<double>{std::min(result.low(), again.value),
+                                       std::max(result.high(), again.value)};
   return result;
 }
 

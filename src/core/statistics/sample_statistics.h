@@ -68,9 +68,9 @@ inline constexpr int second_look = -1;
 /// The samples of a second look, or all others.
 Series of_look(const Series& series, bool second);
 
-/// The estimate of the first of a run's two looks, its interval joined with that of the second
-/// where the two intervals have nothing in common: the machine changed meanwhile. Absent for other
-/// series.
+/// The estimate of the first of a run's two looks, its interval widened to the value of the second
+/// where the two intervals have nothing in common: the machine changed meanwhile. (That of a few
+/// samples reaches to their extremes.) Absent for other series.
 std::optional<Estimate<double>> estimate_of_two_looks(const Series& series);
 
 /// How far runs differ more than the samples within them explain. Absent for less than two runs.

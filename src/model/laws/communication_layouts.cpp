@@ -129,16 +129,17 @@ Estimate<Seconds> time_among(const Family& family, const RankLayout& layout, Byt
   return {Seconds(start.value + rest.value * volume), Interval<Seconds>{low, high}, rest.samples};
 }
 
-/// Those of `curves` on one node, or on nodes of as many ranks as `layout` has, in the first mode
-/// that has any.
+/// Those of `curves` on one node, or on nodes of which `layout` fills one after the other, in the
+/// first mode that has any.
 Family family_of(const std::vector<LayoutCurve>& curves,
                  Collective collective,
                  const RankLayout& layout) {
   Family family;
   for (const LayoutCurve& one : curves) {
     const RankLayout& own = one.layout;
-    const bool alike =
-        layout.nodes == 1 ? own.nodes == 1 : own.nodes > 1 && own.per_node() == layout.per_node();
+    const bool alike = layout.nodes == 1
+                           ? own.nodes == 1
+                           : own.nodes > 1 && (layout.ranks - 1) / own.per_node() + 1 == layout.nodes;
     if (one.collective != collective || !alike) continue;
     if (family.empty() || (family.back()->mode == one.mode && family.back()->layout != one.layout))
       family.push_back(&one);

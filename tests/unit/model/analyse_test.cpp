@@ -98,11 +98,11 @@ TEST_CASE("counts within a node and beyond it are predicted from their own links
   add_all_reduces(run, 8, 1e-3, 1e-8);
   const ScalingLaw law = analyse(run, {}).scaling.front().laws[1];
   REQUIRE(law.curve.size() == 64);
-  // Four buckets of 1 MB by the fit of 2 ranks and, beyond four, by that of 8: alpha between none
-  // and (K-1)/7 times its own, beta 8 (K-1)/(7 K); all stretched by the 5 ms exposed of 4.04 at 2
-  // ranks.
+  // Four buckets of 1 MB by the fit of 2 ranks and, beyond four, by that of 8 on two nodes: alpha of
+  // N nodes between its own and (N-1) times that, beta 8 (K-1)/(7 K); all stretched by the 5 ms
+  // exposed of 4.04 at 2 ranks.
   CHECK_THAT(step_at(law, 4), WithinRel(0.010 + 5e-3 * (0.03 + 1.5) / 1.01, 0.01));
-  const double beyond = 4.0 * (1e-3 * std::sqrt(15.0 / 7) + 1e-2 * 8 * 15 / (7 * 16));
+  const double beyond = 4.0 * (1e-3 * std::sqrt(3.0) + 1e-2 * 8 * 15 / (7 * 16));
   CHECK_THAT(step_at(law, 16), WithinRel(0.0025 + beyond * 5.0 / 4.04, 0.01));
 }
 

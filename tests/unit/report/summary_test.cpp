@@ -87,15 +87,6 @@ TEST_CASE("the summary marks extrapolated counts and names what was not measured
   CHECK(text(false).find("Not measured: roofline.gemm_bf16 skipped") != std::string::npos);
 }
 
-TEST_CASE("a finding that tables show is left out of the summary", "[summary]") {
-  model::Analysis analysis;
-  model::GpuResult gpu;
-  gpu.ridge_batches = {{NumberFormat::bf16, "all layers", FlopPerByte(200.0), 300.0, true}};
-  analysis.gpus = {gpu};
-  const std::string summary = render({}, analysis, {});
-  CHECK(summary.find("bound by memory below 300 tokens") != std::string::npos);
-}
-
 TEST_CASE("facts that are fractions print as per cent with two digits", "[names]") {
   CHECK(printed("steal_fraction", 0.0131415926) == "steal 1.3 %");
   CHECK(printed("steal_fraction_since_boot", 0.0014747) == "steal since boot 0.15 %");

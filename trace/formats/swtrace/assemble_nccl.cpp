@@ -66,10 +66,12 @@ class NcclUses {
   /// kernel began is left out: they begin when it is launched.
   std::optional<NcclUse> of(const CollectiveRow& row, Nanoseconds kernel_start) const {
     if (row.call == 0) return std::nullopt;
-    const auto own = std::ranges::equal_range(networks_, call_of(row), {}, &call_of<NetworkRow>);
-    if (own.empty()) return std::nullopt;
+    const Call call = call_of(row);
+    auto own = std::ranges::lower_bound(networks_, call, {}, &call_of<NetworkRow>);
+    if (own == networks_.end() || call_of(*own) != call) return std::nullopt;
     NcclUse all;
-    for (const NetworkRow& network : own) add_use(since(network, kernel_start), all);
+    for (; own != networks_.end() && call_of(*own) == call; ++own)
+      add_use(since(*own, kernel_start), all);
     return all;
   }
 

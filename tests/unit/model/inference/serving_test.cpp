@@ -206,14 +206,11 @@ TEST_CASE("memory holds as many caches as fit beside the weights", "[inference]"
   CHECK_FALSE(batch_in_memory(unknown, 1280.0).has_value());
 }
 
-TEST_CASE("a stage of a pipeline keeps its part of the weights and reads as the whole model does",
-          "[inference]") {
+TEST_CASE("a stage of a pipeline keeps its part of the weights", "[inference]") {
   // 80 GiB - 16,060,522,496 B / 2 = 77,869,084,672 B, at 167,772,160 B: 464.1.
   Server server = example::server("llama-3.1-8b");
-  const Phase alone = decode_step(server, 8.0, 1280.0);
   server.group.stages = 2;
   CHECK(batch_in_memory(server, 1280.0) == 464);
-  CHECK(decode_step(server, 8.0, 1280.0).time == alone.time);
 }
 
 TEST_CASE("a tenth of the memory is left to the server unless said otherwise", "[inference]") {
