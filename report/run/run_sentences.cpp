@@ -48,6 +48,13 @@ void add_together(const GpusTogether& together, Findings& findings) {
       std::ranges::none_of(together.paces, &GpuPace::slow) ? ", up to 5 % is normal" : "",
       together.slowest,
       format_quantity(number(slowest->together), Unit::flop_per_second));
+  for (const GpuPace& pace : together.paces)
+    if (pace.slow)
+      findings.result("GPU {} is slow, {} of the others' rate: {}.",
+                      pace.ordinal,
+                      format_quantity(*pace.of_others, Unit::percent),
+                      pace.cause.empty() ? "unexplained, its clock does not account for it"
+                                         : pace.cause);
 }
 
 void add_losses(const GpuResult& gpu, Findings& findings) {

@@ -113,7 +113,7 @@ EOF
     run 120 "$rehearsal" roofline --quiet --only roofline.gpu.memory,roofline.gpu.gemm --shape-file "$work/shapes.csv" \
       --out "$work/run" --details
     expect_code 0
-    expect_out 'qkv bf16 4096x12288x4096'
+    expect_out 'own +qkv +bf16 +4,096 +12,288 +4,096'
     ;;
   a_models_layers_are_placed)
     run 120 "$rehearsal" roofline --quiet --only roofline.gpu.gemm,roofline.gpu.memory --model llama-3.1-8b --out "$work/run" --details
@@ -146,7 +146,7 @@ EOF
     SCALEWORTH_SIM_GPUS=3 SCALEWORTH_SIM_FAULT=lost:0 run 120 "$rehearsal" roofline --quiet --out "$work/run"
     expect_code 1
     expect_out 'GPU 0 is lost'
-    expect_out 'GPU 1 memory'
+    expect_out 'figures of GPU 1'
     ;;
   a_lost_gpus_products_are_measured_on_an_equal_one)
     SCALEWORTH_SIM_GPUS=2 SCALEWORTH_SIM_FAULT=lost:0 run 120 "$rehearsal" roofline --quiet --only roofline.gpu.gemm --out "$work/run" --details

@@ -201,7 +201,7 @@ END
   done
 fi
 
-expect "hint that a price is needed" "$(count 'no price was given' "$folder/no-price.plain")" -ge 1
+expect "hint that a price is needed" "$(count 'No price was given' "$folder/no-price.plain")" -ge 1
 
 # A decision at other prices, values of waiting and deadlines: the page computes what the program prints for them.
 if [ "$charts" = ON ]; then

@@ -132,7 +132,9 @@ TEST_CASE("a decision on recordings tells its factors and the rank that the othe
   CHECK(document["ledgers"]["cause_by_factors"] == true);
   CHECK(document["ledgers"]["counts"][0]["factors"]["load_balance"] == 1.0);
   CHECK(document["ledgers"]["counts"][1]["factors"]["useful_s_by_rank"][3] == 0.013);
-  const std::string text = render_decision(decision, fixture::table_options("one/ four/"));
+  auto options = fixture::table_options("one/ four/");
+  options.details = true;
+  const std::string text = render_decision(decision, options);
   CHECK(text.find("(by the POP factors of the recordings)") != std::string::npos);
   CHECK(text.find("At 4 the others wait for rank 3, 3.99 ms of each step on average; cause: the") !=
         std::string::npos);
