@@ -160,9 +160,7 @@ std::optional<CellNumber> clock_time(std::string_view text) {
     if (!whole || *value < 0.0 || (i > 0 && *value >= 60.0)) return std::nullopt;
     sum = sum * 60.0 + *value;
   }
-  // "38:58.46" ends in seconds, as hours and minutes do not.
-  const bool seconds = parts.size() == 3 || parts.back().find('.') != std::string_view::npos;
-  return CellNumber{sum, seconds ? cell_unit("s") : nullptr, true};
+  return CellNumber{sum, parts.size() == 3 ? cell_unit("s") : nullptr, true};
 }
 
 /// "256^3", "512 x 512 x 256", "(512, 512)".

@@ -408,7 +408,7 @@ std::vector<Measure> measures_of(std::string_view line) {
     // "3803.6 1.637s 1:03:25.94 99.9%" of `time`: behind those of processors the run's.
     if (i + 2 < tokens.size() && tokens[i + 2].text == "%" &&
         token.text.find(':') != token.text.npos)
-      return {{"\ntime", token.text, of}};
+      return {{"time\ntime", token.text, of}};
     const bool stated = i > 0 && (tokens[i - 1].text == ":" || tokens[i - 1].text == "=");
     if (std::ssize(key) > most_words) key.erase(key.begin(), key.end() - most_words);
     std::string name = fmt::format("{}", fmt::join(key, " "));
@@ -487,6 +487,9 @@ std::optional<std::string> choose_noun(std::vector<Said>& lines) {
   return best;
 }
 
+/// Lines of one key that begin otherwise are of other programs, and no repeats.
+constexpr std::string_view several_programs = "\n";
+
 /// A count and what was measured with it.
 struct Block {
   std::string count;
@@ -523,7 +526,6 @@ std::vector<Block> blocks_of(const std::vector<TextLine>& lines,
                              const std::string& file) {
   std::vector<Block> blocks;
   std::vector<Block> serial;
-  std::set<std::string> mixed;            // keys of several programs
   std::map<std::string_view, int> times;  // that a line stands there
   for (const TextLine& line : lines) ++times[line.text];
   std::string title;
@@ -535,21 +537,17 @@ std::vector<Block> blocks_of(const std::vector<TextLine>& lines,
     if (!line.counts.empty() && !again)
       blocks.push_back({line.counts.front().count, place, line.label, false, std::move(title)});
     if (line.serial) serial.push_back({"1", place, line.label, true});
-    constexpr std::size_t most_title = 60;
     title = line.counts.empty() && line.measures.empty() && times[lines[i].text] == 1
-                ? std::string(trimmed(lines[i].text.substr(0, most_title), " #*:>`|"))
+                ? std::string(trimmed(lines[i].text.substr(0, 60), " #*:>`|"))
                 : "";
     if (blocks.empty() && !line.serial) continue;
     Block& block = line.serial ? serial.back() : blocks.back();
     for (const Measure& measure : line.measures) {
       block.cells[measure.key].push_back(measure.cell);
-      // Lines that begin otherwise are of other programs, and no repeats.
-      if (block.of.emplace(measure.key, measure.of).first->second != measure.of)
-        mixed.insert(measure.key);
+      std::string& of = block.of.emplace(measure.key, measure.of).first->second;
+      if (of != measure.of) of = several_programs;
     }
   }
-  for (Block& block : blocks)
-    std::erase_if(block.cells, [&](const auto& cell) { return mixed.contains(cell.first); });
   if (find_in(blocks, "1", &Block::count) == nullptr)
     blocks.insert(blocks.begin(), serial.begin(), serial.end());
   std::erase_if(blocks, [](const Block& block) { return block.cells.empty(); });
@@ -570,7 +568,9 @@ RawTable running_text(const std::vector<TextLine>& lines, const std::string& fil
     for (const Block& block : blocks)
       for (const auto& [key, cells] : block.cells) keys.insert(key);
     for (const Block& block : blocks)
-      std::erase_if(keys, [&](const std::string& key) { return !block.cells.contains(key); });
+      std::erase_if(keys, [&](const std::string& key) {
+        return !block.cells.contains(key) || block.of.at(key) == several_programs;
+      });
   };
   find_keys();
   // "Serial time" of each run beside "parallel time".

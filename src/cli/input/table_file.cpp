@@ -392,7 +392,6 @@ class Reading {
       return;
     const TableColumn* rate = find_column(chosen.columns, Meaning::throughput);
     if (!rate || rate->per_rank || rate->all_of_them || rate->inverse) return;
-    if (rate->flops && !rate->of_one_or_all) return;
     const auto rate_of = [](const TableRow& row) { return *row.work / row.time.value.value(); };
     const double first = rate_of(table.rows.front());
     double most = first;

@@ -204,10 +204,7 @@ std::size_t take_divisor(HeaderWords& header, const WordList& words, std::size_t
   if (next >= words.size()) return 1;
   const std::string& what = words[next];
   const Unit* const unit = header_unit(what);
-  const Unit* const of = header.name.empty() ? nullptr : header_unit(header.name.back());
-  // "days/ns" is a time of simulated time, "ns/day" its rate.
-  const bool of_time = of && unit && of->dimension == unit->dimension && of->factor > unit->factor;
-  if (unit && unit->dimension == Dimension::time && !of_time) {
+  if (unit && unit->dimension == Dimension::time) {
     header.per_time = unit;
   } else if (thing_of(what)) {
     // "Threads / Ranks" are two names of one count, "threads / rank" are none.
@@ -320,8 +317,7 @@ HeaderWords header_words(const std::string& text) {
         continue;
       }
     if (bracket && !says_something(words)) {
-      // "(steady, ms)"
-      // and "(ms, lower is better)"
+      // "(steady, ms)" and "(ms, lower is better)"
       for (const std::string& word :
            {words.empty() ? "" : words.back(), words.empty() ? "" : words.front()}) {
         const Unit* const unit = header_unit(word);

@@ -438,25 +438,6 @@ void follow_flops(Columns& columns,
   }
 }
 
-/// Whether the numbers of two columns have the same ratios to the first row, or inverse ones.
-bool ratios_agree(const RawTable& table,
-                  std::size_t one,
-                  std::size_t other,
-                  bool inverse,
-                  double rounded = 0.06) {
-  const auto a = numbers_of(table, one);
-  const auto b = numbers_of(table, other);
-  std::size_t compared = 0;
-  for (std::size_t row = 1; row < a.size(); ++row) {
-    if (!a[row] || !b[row] || !a[0] || !b[0]) continue;
-    const double ratio = *b[row] / *b[0];
-    if (!(std::abs(*a[row] / *a[0] * (inverse ? ratio : 1.0 / ratio) - 1.0) < rounded))
-      return false;
-    ++compared;
-  }
-  return compared > 0;
-}
-
 /// Whether a rate may be that of one or of all, as its name and its numbers have it: a rate of all
 /// grows with the count, unless nothing is gained; then only other columns tell.
 void settle_rate_of_one(Columns& columns, const RawTable& table) {
@@ -481,15 +462,11 @@ void settle_rate_of_one(Columns& columns, const RawTable& table) {
     double most = **first;
     for (const auto& number : numbers) most = std::max(most, number.value_or(0.0));
     const bool rises = most >= 1.2 * **first;
-    bool of_one = false;  // by stated efficiencies, or as a time or another rate is there
-    for (std::size_t other = 0; other < columns.size() && !rises; ++other)
-      if (columns[other] && other != i)
-        of_one = of_one || columns[other]->meaning == Meaning::time ||
-                 (columns[other]->meaning == Meaning::throughput && !columns[other]->flops) ||
-                 (columns[other]->meaning == Meaning::efficiency &&
-                  ratios_agree(table, i, other, false));
-    rate->of_one_or_all = !rises && !of_one;
-    rate->per_rank = of_one;
+    bool beside = has(columns, Meaning::time);
+    for (const auto& other : columns)
+      beside = beside || (other && other->meaning == Meaning::throughput && !other->flops);
+    rate->of_one_or_all = !rises && !beside;
+    rate->per_rank = !rises && beside;
     if (rate->per_rank) follow_flops(columns, table, numbers);
   }
 }
@@ -562,6 +539,25 @@ void keep_unit(TableColumn& column, const std::string& stated_as, const std::str
   column.unit = stated->unit;
   column.factor = stated->factor;
   column.inverse = stated->inverse;
+}
+
+/// Whether the numbers of two columns have the same ratios to the first row, or inverse ones.
+bool ratios_agree(const RawTable& table,
+                  std::size_t one,
+                  std::size_t other,
+                  bool inverse,
+                  double rounded = 0.06) {
+  const auto a = numbers_of(table, one);
+  const auto b = numbers_of(table, other);
+  std::size_t compared = 0;
+  for (std::size_t row = 1; row < a.size(); ++row) {
+    if (!a[row] || !b[row] || !a[0] || !b[0]) continue;
+    const double ratio = *b[row] / *b[0];
+    if (!(std::abs(*a[row] / *a[0] * (inverse ? ratio : 1.0 / ratio) - 1.0) < rounded))
+      return false;
+    ++compared;
+  }
+  return compared > 0;
 }
 
 /// Whether two rates, or two efficiencies, that stand for the table have other ratios.
@@ -640,9 +636,7 @@ void leave_out_other_ratios(ChosenColumns& chosen, const RawTable& table) {
     std::size_t times = 0;
     bool agrees = false;
     for (std::size_t other = 0; other < columns.size(); ++other) {
-      const bool generic = columns[other] && columns[other]->meaning == Meaning::time;
-      if ((columns[other] && !generic) || is_cpu_time(table, other) || !has_numbers(table, other))
-        continue;
+      if (columns[other] || is_cpu_time(table, other) || !has_numbers(table, other)) continue;
       const HeaderWords header = header_words(table.columns[other]);
       const std::string said = said_by_cells(table, other);
       const bool timed = said == "time" || said == "throughput" || header.per_time ||
