@@ -3,7 +3,7 @@
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 
-#include <array>
+#include <cmath>
 
 namespace scaleworth::cli {
 namespace {
@@ -65,11 +65,9 @@ std::optional<double> flops_factor(const WordList& name) {
     for (const std::string_view ending : {"flops", "flop"}) {
       if (!word.ends_with(ending)) continue;
       const std::string prefix = word.substr(0, word.size() - ending.size());
-      constexpr std::array<std::pair<std::string_view, double>, 6> prefixes{
-          {{"g", 1e9}, {"t", 1e12}, {"p", 1e15}, {"giga", 1e9}, {"tera", 1e12}, {"peta", 1e15}}};
-      const auto* const found =
-          std::ranges::find(prefixes, prefix, &std::pair<std::string_view, double>::first);
-      return found == prefixes.end() ? 1.0 : found->second;
+      if (prefix.size() != 1 && !prefix.ends_with('a')) return 1.0;
+      const std::size_t power = std::string_view(" kmgtp").find(prefix.front());
+      return power < 6 ? std::pow(1e3, power) : 1.0;
     }
   }
   return std::nullopt;
@@ -91,7 +89,7 @@ std::string work_noun(const WordList& name) {
 bool counts_bytes(const WordList& name) {
   return std::ranges::any_of(name, [](const std::string& word) {
     return word.find("byte") != std::string::npos || word.ends_with("gb") || word.ends_with("mb") ||
-           word == "gib" || word == "gbps" || word == "bandwidth";
+           word == "gib" || word == "gbps" || word == "bandwidth" || word == "bitrate";
   });
 }
 

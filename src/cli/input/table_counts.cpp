@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Counts that texts state: in headers, in the names of rows, and in running text such as logs.
 #include "src/cli/input/table_input.h"
-
 #include "src/core/files/csv.h"
 
 #include <array>
@@ -366,6 +365,7 @@ namespace {
 struct Measure {
   std::string key;   // the words before it, and what kind of number it is
   std::string cell;  // with its unit
+  std::string of;    // the first word of its line
 };
 
 /// The cell at the number `i` of a line, as far as it can be read: "31m54,857s", "14k tokens/sec".
@@ -377,7 +377,11 @@ std::string cell_at(std::string_view line, const std::vector<Token>& tokens, std
     const auto number = cell_number(cell, Comma::thousands);
     const bool one = !has_digit(cell.substr(tokens[i].text.size()));
     const bool ends = tokens[last].kind == 'a' || tokens[last].text == "%";
-    const bool divided = cell.find_first_of(";|\t()") != cell.npos || cell.find(", ") != cell.npos;
+    // Of "4 cnts/sec= 46,204" the words are of what follows.
+    const bool names = last + 1 < tokens.size() && number && !number->unit &&
+                       (tokens[last + 1].text == "=" || tokens[last + 1].text == ":");
+    const bool divided =
+        names || cell.find_first_of(";|\t()") != cell.npos || cell.find(", ") != cell.npos;
     if (!number || !ends || divided || !(one || number->unit)) continue;
     i = last;
     const std::size_t times = cell.find("x ");  // "2x faster"
@@ -389,22 +393,32 @@ std::string cell_at(std::string_view line, const std::vector<Token>& tokens, std
 /// What a line measures.
 std::vector<Measure> measures_of(std::string_view line) {
   const std::vector<Token> tokens = tokens_of(line);
-  constexpr std::ptrdiff_t most_words = 4;
+  constexpr std::ptrdiff_t most_words = 6;
   std::vector<Measure> measures;
   WordList key;
+  const auto* const word = find_in(tokens, true, [](const Token& one) { return one.kind != '.'; });
+  const bool named = word && word->kind == 'a';
+  const std::string of = named ? word->text.substr(0, word->text.find_first_of("0123456789")) : "";
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
     if (token.kind == 'a' && token.text.front() != '\x7F') key.push_back(token.text);
-    if (token.kind != '1') continue;
+    if (token.text == "/" && !key.empty()) key.emplace_back("per");
+    const bool dimensions = token.end < line.size() && line[token.end] == 'D';  // "2D", no days
+    if (token.kind != '1' || dimensions) continue;
+    // "3803.6 1.637s 1:03:25.94 99.9%" of `time`: behind those of processors the run's.
+    if (i + 2 < tokens.size() && tokens[i + 2].text == "%" &&
+        token.text.find(':') != token.text.npos)
+      return {{"time\ntime", token.text, of}};
     const bool stated = i > 0 && (tokens[i - 1].text == ":" || tokens[i - 1].text == "=");
     if (std::ssize(key) > most_words) key.erase(key.begin(), key.end() - most_words);
-    const std::string name = fmt::format("{}", fmt::join(key, " "));
+    std::string name = fmt::format("{}", fmt::join(key, " "));
+    if (name.empty() && named) name = word->text;
     key.clear();
     const std::string cell = cell_at(line, tokens, i);
     const std::string kind = named_by_cells({cell});
     const HeaderWords words = header_words(name);
     const bool known = stated && (named_meaning(name) || words.per_time || words.unit);
-    if (kind != "value" || known) measures.push_back({name + "\n" + kind, cell});
+    if (kind != "value" || known) measures.push_back({name + "\n" + kind, cell, of});
   }
   return measures;
 }
@@ -418,17 +432,32 @@ struct Said {
   std::string label;     // without its count
 };
 
+/// A line without what stands behind a value and is none: "± 3.2", "Range: [1.1s, 1.3s]"; minutes
+/// and seconds as "2m42s".
+std::string values_only(std::string_view line) {
+  static const std::regex spread(
+      "(?:\xC2\xB1|"
+      R"(\+/-|\+-)\s*[0-9][0-9.,]*\s*%?|(?:range:?\s*)?\[[0-9.]+([^0-9,;\]]*)[,;]\s*[0-9.]+\1\])",
+      std::regex::icase);
+  static const std::regex minutes(R"(([0-9]{1,3})'([0-5][0-9](?:\.[0-9]+)?)(?:"|''))");
+  const std::string text(line.substr(0, longest_text));
+  return std::regex_replace(std::regex_replace(text, spread, ""), minutes, "$1m$2s");
+}
+
 std::vector<Said> said_by(const std::vector<TextLine>& lines) {
   std::vector<Said> said;
   for (const TextLine& line : lines) {
     Said& one = said.emplace_back();
-    std::string rest(line.text.substr(0, longest_text));
+    std::string rest = values_only(line.text);
     one.counts = CountFinder(rest, false).all();
     for (const SaidCount& count : one.counts)
       rest.replace(count.begin, count.end - count.begin, count.end - count.begin, ' ');
     one.measures = measures_of(rest);
     one.label = rest.substr(0, rest.find_first_of("0123456789:"));
-    one.heading = line.text.starts_with('#') || trimmed(line.text, " *`").ends_with(':');
+    const std::string_view first = line.text.substr(0, line.text.find(' '));
+    // Prose around a list compares what the list says.
+    const bool listed = !one.measures.empty() && (first == "-" || first == "*" || first == "+");
+    one.heading = listed || line.text.starts_with('#') || trimmed(line.text, " *`").ends_with(':');
     one.serial = one.counts.empty() && !one.measures.empty() &&
                  has_word("serial", all_header_words(std::string(line.text)));
   }
@@ -458,14 +487,38 @@ std::optional<std::string> choose_noun(std::vector<Said>& lines) {
   return best;
 }
 
+/// Lines of one key that begin otherwise are of other programs, and no repeats.
+constexpr std::string_view several_programs = "\n";
+
 /// A count and what was measured with it.
 struct Block {
   std::string count;
   std::string place;
   std::string label;
   bool serial = false;
-  std::map<std::string, std::vector<std::string>> cells;  // by key
+  std::string title{};                                      // a line of no number above it
+  std::map<std::string, std::vector<std::string>> cells{};  // by key
+  std::map<std::string, std::string> of{};                  // the first word of their lines, by key
 };
+
+/// Where the counts begin again, and only there, below a title, each list has its own.
+void title_lists(std::vector<Block>& blocks) {
+  std::set<std::string> seen;
+  std::string title;
+  bool lists = false;
+  bool others = false;
+  for (Block& block : blocks) {
+    const bool again = seen.contains(block.count);
+    lists = lists || again;
+    others = others || (!seen.empty() && again == block.title.empty());
+    if (again) seen.clear();
+    if (seen.empty()) title = block.title.empty() ? "first" : block.title;
+    seen.insert(block.count);
+    block.title = title;
+  }
+  for (Block& block : blocks)
+    if (others || !lists) block.title.clear();
+}
 
 /// Of each count the lines up to the next.
 std::vector<Block> blocks_of(const std::vector<TextLine>& lines,
@@ -473,21 +526,32 @@ std::vector<Block> blocks_of(const std::vector<TextLine>& lines,
                              const std::string& file) {
   std::vector<Block> blocks;
   std::vector<Block> serial;
+  std::map<std::string_view, int> times;  // that a line stands there
+  for (const TextLine& line : lines) ++times[line.text];
+  std::string title;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const Said& line = said[i];
     const std::string place = fmt::format("{}:{}", file, lines[i].number);
     const bool again = !blocks.empty() && !line.counts.empty() && line.measures.empty() &&
                        blocks.back().count == line.counts.front().count;
     if (!line.counts.empty() && !again)
-      blocks.push_back({line.counts.front().count, place, line.label, false, {}});
-    if (line.serial) serial.push_back({"1", place, line.label, true, {}});
+      blocks.push_back({line.counts.front().count, place, line.label, false, std::move(title)});
+    if (line.serial) serial.push_back({"1", place, line.label, true});
+    title = line.counts.empty() && line.measures.empty() && times[lines[i].text] == 1
+                ? std::string(trimmed(lines[i].text.substr(0, 60), " #*:>`|"))
+                : "";
     if (blocks.empty() && !line.serial) continue;
     Block& block = line.serial ? serial.back() : blocks.back();
-    for (const Measure& measure : line.measures) block.cells[measure.key].push_back(measure.cell);
+    for (const Measure& measure : line.measures) {
+      block.cells[measure.key].push_back(measure.cell);
+      std::string& of = block.of.emplace(measure.key, measure.of).first->second;
+      if (of != measure.of) of = several_programs;
+    }
   }
   if (find_in(blocks, "1", &Block::count) == nullptr)
     blocks.insert(blocks.begin(), serial.begin(), serial.end());
   std::erase_if(blocks, [](const Block& block) { return block.cells.empty(); });
+  title_lists(blocks);
   return blocks;
 }
 
@@ -504,14 +568,16 @@ RawTable running_text(const std::vector<TextLine>& lines, const std::string& fil
     for (const Block& block : blocks)
       for (const auto& [key, cells] : block.cells) keys.insert(key);
     for (const Block& block : blocks)
-      std::erase_if(keys, [&](const std::string& key) { return !block.cells.contains(key); });
+      std::erase_if(keys, [&](const std::string& key) {
+        return !block.cells.contains(key) || block.of.at(key) == several_programs;
+      });
   };
   find_keys();
   // "Serial time" of each run beside "parallel time".
   if (keys.empty()) std::erase_if(blocks, &Block::serial);
   find_keys();
   std::map<std::string, std::set<std::string>> labels;  // by counts
-  for (const Block& block : blocks) labels[block.count].insert(block.label);
+  for (const Block& block : blocks) labels[block.count + "\n" + block.title].insert(block.label);
   // "DataParallel (2 GPUs)" and "DistributedDataParallel (2 GPUs)" are no repeats.
   const bool apart =
       std::ranges::any_of(labels, [](const auto& of_count) { return of_count.second.size() > 1; });
@@ -522,6 +588,8 @@ RawTable running_text(const std::vector<TextLine>& lines, const std::string& fil
     const bool taken = name.empty() || std::ranges::count(table.columns, name) > 0;
     table.columns.push_back(taken ? fmt::format("column {}", table.columns.size() + 1) : name);
   }
+  const bool lists = !blocks.front().title.empty();
+  if (lists) table.columns.emplace_back("list");
   for (const Block& block : blocks) {
     std::size_t repeats = 1;
     for (const std::string& key : keys) repeats = std::max(repeats, block.cells.at(key).size());
@@ -532,6 +600,7 @@ RawTable running_text(const std::vector<TextLine>& lines, const std::string& fil
         const auto& cells = block.cells.at(key);
         row.cells.push_back(repeat < cells.size() ? RawCell(cells[repeat]) : RawCell{});
       }
+      if (lists) row.cells.emplace_back(block.title);
     }
   }
   return table;

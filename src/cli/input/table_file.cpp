@@ -391,7 +391,7 @@ class Reading {
     if (table.basis != TimeBasis::work_unit || table.axis == Axis::load || table.rows.size() < 2)
       return;
     const TableColumn* rate = find_column(chosen.columns, Meaning::throughput);
-    if (!rate || rate->per_rank || rate->all_of_them || rate->flops || rate->inverse) return;
+    if (!rate || rate->per_rank || rate->all_of_them || rate->inverse) return;
     const auto rate_of = [](const TableRow& row) { return *row.work / row.time.value.value(); };
     const double first = rate_of(table.rows.front());
     double most = first;

@@ -131,7 +131,12 @@ std::vector<WordList> header_groups(std::string_view header) {
   bool bracket = false;
   const auto end_word = [&] {
     while (word.ends_with('.')) word.pop_back();
-    if (!word.empty()) groups.back().push_back(word);
+    // "milli seconds" are one word.
+    WordList& words = groups.back();
+    if (word.starts_with("sec") && !words.empty() && header_unit(words.back() + "seconds"))
+      words.back() += "seconds";
+    else if (!word.empty())
+      words.push_back(word);
     word.clear();
   };
   const auto add_word = [&](const char* whole) {
@@ -202,7 +207,13 @@ std::size_t take_divisor(HeaderWords& header, const WordList& words, std::size_t
   if (unit && unit->dimension == Dimension::time) {
     header.per_time = unit;
   } else if (thing_of(what)) {
-    header.per.push_back(singular(what));
+    // "Threads / Ranks" are two names of one count, "threads / rank" are none.
+    const bool either = singular(what) != what && !header.name.empty() &&
+                        singular(header.name.back()) != header.name.back();
+    if (either && thing_of(what) != thing_of("nodes"))
+      header.name.back() = what;
+    else
+      header.per.push_back(singular(what));
     const Unit* const hour = next + 1 < words.size() ? header_unit(words[next + 1]) : nullptr;
     if (hour && hour->dimension == Dimension::time) {  // "per GPU hour"
       header.per_time = hour;
@@ -272,7 +283,8 @@ std::string counted_noun(const std::string& word) {
 
 std::string singular(const std::string& word) {
   const bool plural = word.size() > 2 && word.ends_with('s') && !word.ends_with("ss");
-  return plural && thing_of(word) ? word.substr(0, word.size() - 1) : word;
+  const std::size_t ending = word.ends_with("sses") ? 2 : 1;  // "processes"
+  return plural && thing_of(word) ? word.substr(0, word.size() - ending) : word;
 }
 
 std::string HeaderWords::key() const {
@@ -305,8 +317,7 @@ HeaderWords header_words(const std::string& text) {
         continue;
       }
     if (bracket && !says_something(words)) {
-      // "(steady, ms)"
-      // and "(ms, lower is better)"
+      // "(steady, ms)" and "(ms, lower is better)"
       for (const std::string& word :
            {words.empty() ? "" : words.back(), words.empty() ? "" : words.front()}) {
         const Unit* const unit = header_unit(word);

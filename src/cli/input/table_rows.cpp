@@ -355,6 +355,15 @@ void check_rate_of_one(const RawTable& table, const Columns& columns) {
 }  // namespace
 
 void leave_out_missing(RawTable& table, const Columns& columns) {
+  // A word among times is what became of a run: "SEGFAULT".
+  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0 || c == ' '; };
+  for (RawRow& row : table.rows)
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const std::string text = cell_text(row.cells[i]);
+      const bool word = text.size() > 3 && std::ranges::all_of(text, is_letter);
+      if (word && columns[i] && columns[i]->meaning == Meaning::time && !is_missing(row.cells[i]))
+        row.cells[i] = "n/a: " + text;
+    }
   const auto count = std::ranges::find_if(
       columns, [](const auto& column) { return column && column->meaning == Meaning::count; });
   std::vector<std::string> left_out;

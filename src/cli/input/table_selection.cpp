@@ -389,6 +389,16 @@ void prefer_flops_beside_time(Columns& columns) {
     if (timed && column && column->flops && column->per_rank) column->choice = 0;
 }
 
+/// Whether most numbers of a column are the same: the length of a test, or one program beside
+/// others.
+bool is_fixed(const RawTable& table, std::size_t column) {
+  auto numbers = numbers_of(table, column);
+  std::erase(numbers, std::nullopt);
+  std::ranges::sort(numbers);
+  const auto same = numbers.empty() ? 0 : std::ranges::count(numbers, numbers[numbers.size() / 2]);
+  return same > 2 && 3 * same > 2 * std::ssize(numbers);
+}
+
 /// A latency is of one request where a rate is given; a part of the program's time, such as that of
 /// its solver, is not the time where another is, or where it takes none.
 void prefer_whole_times(Columns& columns, const RawTable& table) {
@@ -398,12 +408,17 @@ void prefer_whole_times(Columns& columns, const RawTable& table) {
   const bool whole = std::ranges::any_of(columns, [](const auto& column) {
     return column && column->meaning == Meaning::time && !column->generic;
   });
+  auto times = std::ranges::count_if(
+      columns, [](const auto& column) { return column && column->meaning == Meaning::time; });
   for (std::size_t i = 0; i < columns.size(); ++i) {
     auto& column = columns[i];
-    if (!column || column->meaning != Meaning::time || !column->generic) continue;
+    if (!column || column->meaning != Meaning::time) continue;
+    const bool fixed = is_fixed(table, i) && (rate || times-- > 1);
     const bool none = std::ranges::any_of(
         numbers_of(table, i), [](const auto& number) { return number && *number <= 0.0; });
-    if (rate || whole || none) column.reset();
+    if (fixed || (column->generic && (rate || whole || none))) column.reset();
+    for (auto& other : columns)  // what was done in it is the rate once more
+      if (fixed && rate && other && other->meaning == Meaning::work) other.reset();
   }
 }
 
@@ -423,8 +438,8 @@ void follow_flops(Columns& columns,
   }
 }
 
-/// Throws where a rate may be that of one or of all, as its name and its numbers have it: a rate of
-/// all grows with the count, unless nothing is gained.
+/// Whether a rate may be that of one or of all, as its name and its numbers have it: a rate of all
+/// grows with the count, unless nothing is gained; then only other columns tell.
 void settle_rate_of_one(Columns& columns, const RawTable& table) {
   const bool load =
       std::ranges::any_of(columns, [](const auto& column) { return column && column->load; });
@@ -446,9 +461,12 @@ void settle_rate_of_one(Columns& columns, const RawTable& table) {
     if (first == numbers.end()) continue;
     double most = **first;
     for (const auto& number : numbers) most = std::max(most, number.value_or(0.0));
-    // FLOP/s of all rise with the count; of one they fall.
-    rate->per_rank = most < 1.2 * **first;
-    rate->of_one_or_all = false;
+    const bool rises = most >= 1.2 * **first;
+    bool beside = has(columns, Meaning::time);
+    for (const auto& other : columns)
+      beside = beside || (other && other->meaning == Meaning::throughput && !other->flops);
+    rate->of_one_or_all = !rises && !beside;
+    rate->per_rank = !rises && beside;
     if (rate->per_rank) follow_flops(columns, table, numbers);
   }
 }
