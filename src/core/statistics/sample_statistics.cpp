@@ -179,7 +179,8 @@ Series of_look(const Series& series, bool second) {
   Series part;
   for (std::size_t i = 0; i < series.size(); ++i)
     if ((series.run(i) == second_look) == second) part.add(series[i], series.run(i));
-  return part;
+  // Where other work disturbed all samples of the first look, the second is the only one.
+  return part.empty() && !second ? series : part;
 }
 
 std::optional<Estimate<double>> estimate_of_two_looks(const Series& series) {

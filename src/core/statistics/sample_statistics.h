@@ -65,7 +65,7 @@ std::map<int, std::vector<double>> by_run(const Series& series);
 /// In place of a run's number, in run.json 0: what was taken at the end of the only one, to see
 /// whether it changed meanwhile.
 inline constexpr int second_look = -1;
-/// The samples of a second look, or all others.
+/// The samples of a second look, or all others; where there are no others, all.
 Series of_look(const Series& series, bool second);
 
 /// The estimate of the first of a run's two looks, its interval widened to the value of the second

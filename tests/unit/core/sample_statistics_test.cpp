@@ -299,6 +299,12 @@ TEST_CASE("a second look widens an interval only where both have nothing in comm
   CHECK_THAT(series_estimate(with(0.5)).interval->low, WithinRel(0.5 * alone.value, 1e-12));
   CHECK_FALSE(run_spread(with(1.8)));
   CHECK(MedianResampler(with(1.8)).median() == alone.value);
+  // All samples of the first look can be disturbed and left out.
+  Series rest;
+  for (const double one : first) rest.add(one, second_look);
+  CHECK(of_look(rest, false).size() == first.size());
+  CHECK(series_estimate(rest).value == alone.value);
+  CHECK(MedianResampler(rest).median() == alone.value);
 }
 
 TEST_CASE("an interval of several runs holds the spread between them", "[statistics]") {
