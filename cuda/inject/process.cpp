@@ -107,37 +107,36 @@ HostSampler::~HostSampler() {
 }
 
 HostSampler::Reading HostSampler::read() const {
-  Reading reading{realtime_ns(),
-                  nanoseconds_of(core_clock(main_thread_)),
-                  nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID),
-                  false};
-  std::array<char, 64> text{};  // "4242 (python) R 4241 ...": see proc(5)
-  if (descriptor_ >= 0 && ::pread(descriptor_, text.data(), text.size() - 1, 0) > 0) {
-    const char* name_end = std::strrchr(text.data(), ')');
-    reading.runnable = name_end != nullptr && std::strncmp(name_end, ") R", 3) == 0;
-  }
-  return reading;
+  return {realtime_ns(),
+          nanoseconds_of(core_clock(main_thread_)),
+          nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID)};
 }
 
-const char* HostSampler::state_between(const Reading& before, const Reading& now) {
+bool HostSampler::runnable() const {
+  std::array<char, 64> text{};  // "4242 (python) R 4241 ...": see proc(5)
+  if (descriptor_ < 0 || ::pread(descriptor_, text.data(), text.size() - 1, 0) <= 0) return false;
+  const char* name_end = std::strrchr(text.data(), ')');
+  return name_end != nullptr && std::strncmp(name_end, ") R", 3) == 0;
+}
+
+const char* HostSampler::state_between(const Reading& before, const Reading& now) const {
   const auto half = [&](std::uint64_t Reading::*time) {
     return 2 * (now.*time - before.*time) >= now.time_ns - before.time_ns;
   };
   if (half(&Reading::main_ns)) return computing_name;
-  if (now.runnable) return no_core_name;
+  if (runnable()) return no_core_name;
   return half(&Reading::all_ns) ? nullptr : asleep_name;
 }
 
 std::optional<ReportedStretch> HostSampler::sample() {
-  constexpr std::uint64_t shortest_ns = 2'000'000;
   const Reading now = read();
   const std::optional<Reading> before = std::exchange(last_, now);
   const char* state = before ? state_between(*before, now) : nullptr;
   const std::uint64_t begin = before ? before->time_ns : now.time_ns;
-  if (state == state_ && before) return std::nullopt;
+  if (state == state_) return std::nullopt;
   const char* ended = std::exchange(state_, state);
   const std::uint64_t since = std::exchange(since_ns_, begin);
-  if (ended == nullptr || begin < since + shortest_ns) return std::nullopt;
+  if (ended == nullptr || begin <= since) return std::nullopt;
   return ReportedStretch{{since, begin - since, 0, this_thread()}, ended};
 }
 

@@ -82,8 +82,7 @@ class HostSampler : NonCopyable {
  public:
   explicit HostSampler(pid_t main_thread);
   ~HostSampler();
-  /// Looks again; returns the stretch of one state that has ended before now, if it lasted two
-  /// milliseconds or more.
+  /// Looks again; returns the stretch of one state that has ended with this look, if any.
   std::optional<ReportedStretch> sample();
   /// What came before is not continued.
   void forget() {
@@ -96,10 +95,11 @@ class HostSampler : NonCopyable {
     std::uint64_t time_ns = 0;
     std::uint64_t main_ns = 0;  // of the main thread on a core
     std::uint64_t all_ns = 0;   // of all threads
-    bool runnable = false;      // the main thread runs, or waits for a core
   };
   Reading read() const;
-  static const char* state_between(const Reading& before, const Reading& now);
+  /// Whether the main thread runs, or waits for a core.
+  bool runnable() const;
+  const char* state_between(const Reading& before, const Reading& now) const;
 
   const pid_t main_thread_;
   const int descriptor_;  // of stat; -1 where it cannot be read

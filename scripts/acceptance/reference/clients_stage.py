@@ -78,8 +78,9 @@ def tell_steps(record, client, gate, attribution, units):
 
 def keep_sentence(record, name):
     with open(record.path(name + ".report.out"), encoding="utf-8") as file:
-        paragraphs = file.read().split("\n\n")
-    record.note(f"{name}: {' '.join(paragraphs[1].split()) if len(paragraphs) > 1 else 'nothing said'}")
+        lines = file.read().splitlines()[1:]
+    rest = next((i for i, line in enumerate(lines) if not line or line.startswith(" ") or line[0].isdigit()), len(lines))
+    record.note(f"{name}: {' '.join(lines[:rest]) or 'nothing said'}")
 
 
 def tell_loader(record, slow, fast):
