@@ -22,6 +22,9 @@ std::optional<AdviceSubject> subject_of(std::string_view key) {
   if (key.starts_with("host_cause.")) return known(from_key<HostCause>(name));
   if (key.starts_with("part.")) return known(from_key<Part>(name));
   if (key == "pipeline_turns") return AdviceSubject(PipelineTurns{});
+  if (key == "slow_processor") return AdviceSubject(SlowProcessor{});
+  if (key.starts_with("exchange."))
+    if (const auto kind = from_key<CollectiveKind>(name)) return AdviceSubject(Exchange{*kind});
   if (key == "graphs_launched") return AdviceSubject(GraphsLaunched{});
   if (key.starts_with("idle_processor")) return AdviceSubject(IdleProcessor{name == "of_one"});
   return key == "slow_fabric" ? std::optional(AdviceSubject{}) : std::nullopt;
@@ -33,6 +36,8 @@ std::string words_of(const AdviceSubject& subject) {
         using Value = std::decay_t<decltype(value)>;
         if constexpr (Vocabulary<Value>) return word_of(value);
         if (std::is_same_v<Value, IdleProcessor>) return "no operator runs";
+        if (std::is_same_v<Value, SlowProcessor>) return "same operators slower";
+        if (std::is_same_v<Value, Exchange>) return "exposed transfer";
         if (std::is_same_v<Value, GraphsLaunched>) return "launch-bound beside graphs";
         return std::is_same_v<Value, PipelineTurns> ? "bubble of the pipeline" : "slow fabric";
       },
@@ -75,6 +80,25 @@ AdviceSubject host_subject(const AttributionView& view, HostCause cause) {
   return graphs && cause == HostCause::launch_bound ? AdviceSubject(GraphsLaunched{}) : cause;
 }
 
+AdviceSubject late_subject(const AttributionView& view, LateCause cause) {
+  const auto& all = view.attribution.recordings;
+  const bool slow = cause == LateCause::slower_kernels || cause == LateCause::longer_kernels;
+  return slow && !all.empty() && all.front().on_processor ? AdviceSubject(SlowProcessor{}) : cause;
+}
+
+AdviceSubject transfer_subject(const AttributionView& view) {
+  const auto& sums = view.attribution.collective_sums;
+  const auto most = std::ranges::max_element(sums, {}, &CollectiveSum::transfer);
+  if (most == sums.end()) return Part::exposed_transfer;
+  for (const auto& [kind, shown] : {std::pair(CollectiveKind::all_to_all, CollectiveKind::all_to_all),
+                                    std::pair(CollectiveKind::all_gather, CollectiveKind::all_gather),
+                                    std::pair(CollectiveKind::send, CollectiveKind::send_receive),
+                                    std::pair(CollectiveKind::receive, CollectiveKind::send_receive),
+                                    std::pair(CollectiveKind::send_receive, CollectiveKind::send_receive)})
+    if (most->kind == kind) return Exchange{shown};
+  return Part::exposed_transfer;
+}
+
 /// Where a range says what the host did, that is what to look at.
 void say_where(const AttributionView& view, Advice& advice) {
   const HostRange* range = named_range(view, HostCause::other);
@@ -107,7 +131,7 @@ std::vector<Advice> advice_for(const AttributionView& view) {
   const auto& stragglers = attribution.stragglers.stragglers;
   const auto worst = std::ranges::find_if(stragglers, &Straggler::significant);
   if (worst != stragglers.end()) {
-    AdviceSubject subject = worst->cause;
+    AdviceSubject subject = late_subject(view, worst->cause);
     if (worst->cause == LateCause::host && !worst->shares.empty() && worst->shares.front().host)
       subject = host_subject(view, *worst->shares.front().host);
     subjects.emplace_back(subject, gain(worst->saved));
@@ -122,8 +146,8 @@ std::vector<Advice> advice_for(const AttributionView& view) {
     const auto most = static_cast<HostCause>(std::ranges::max_element(late) - late.begin());
     if (part == Part::host_late)
       subjects.emplace_back(host_subject(view, most), gain_if(ReplayChange::hosts_on_time));
-    else if (part == Part::exposed_transfer || part == Part::exposed_undivided)
-      subjects.emplace_back(part, gain_if(ReplayChange::hidden_communication));
+    else if (part == Part::exposed_transfer)
+      subjects.emplace_back(transfer_subject(view), gain_if(ReplayChange::hidden_communication));
     else if (part == Part::exposed_wait && worst == stragglers.end() && turns_cost_most(view))
       subjects.emplace_back(PipelineTurns{}, std::nullopt);
     else if (part != Part::exposed_wait || worst == stragglers.end())

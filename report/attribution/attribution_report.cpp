@@ -316,8 +316,9 @@ std::vector<Limit> recording_limits(const AttributionView& view) {
   const double undivided = mean.part(Part::exposed_undivided).mean;
   if (!mean.known(Part::exposed_wait) || undivided > noted * mean.step.mean)
     limits.push_back({"how much is waiting: unknown",
-                      fmt::format("Exposed communication of {} per step ({}) has partners without "
-                                  "a recording: how much of it is waiting is n/a.",
+                      fmt::format("Exposed communication of {} per step ({}) has partners without a "
+                                  "recording, or that the recordings do not name: how much of it "
+                                  "is waiting is n/a.",
                                   format_quantity(number(undivided), Unit::seconds),
                                   percent(undivided))});
   return limits;

@@ -114,16 +114,36 @@ struct IdleProcessor {
   bool of_one = false;
   auto operator<=>(const IdleProcessor&) const = default;
 };
+/// Recorded on processors: a late rank runs the same operators slower.
+struct SlowProcessor {
+  auto operator<=>(const SlowProcessor&) const = default;
+};
+/// Collectives of a kind that does not exchange gradients: all_to_all, all_gather, send_receive.
+struct Exchange {
+  CollectiveKind kind = CollectiveKind::unknown;
+  auto operator<=>(const Exchange&) const = default;
+};
 /// Launch-bound, and much of the work is launched as CUDA graphs already.
 struct GraphsLaunched {
   auto operator<=>(const GraphsLaunched&) const = default;
 };
 /// What advice is on: why a rank or a host is late, the part of a step that is long, or, without
 /// any of these, slow fabric.
-using AdviceSubject =
-    std::variant<std::monostate, LateCause, HostCause, Part, PipelineTurns, IdleProcessor, GraphsLaunched>;
+using AdviceSubject = std::variant<std::monostate,
+                                   LateCause,
+                                   HostCause,
+                                   Part,
+                                   PipelineTurns,
+                                   IdleProcessor,
+                                   SlowProcessor,
+                                   GraphsLaunched,
+                                   Exchange>;
 /// Nothing is launched where there is no GPU, and whose kernels run in graphs needs no graphs.
 AdviceSubject host_subject(const AttributionView& view, HostCause cause);
+/// Processors have no clock that nvidia-smi shows.
+AdviceSubject late_subject(const AttributionView& view, LateCause cause);
+/// Of exposed transfer: by the kind of collective that takes most of it.
+AdviceSubject transfer_subject(const AttributionView& view);
 /// Whether most of the waiting is that of a pipeline's ranks for their turns.
 bool turns_cost_most(const AttributionView& view);
 /// Absent when the file does not know it.

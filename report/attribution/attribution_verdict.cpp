@@ -144,6 +144,7 @@ struct Found {
   std::string sentence;  // finding, amount and action, without a full stop
   std::optional<Advice> advice{};
   bool straggler = false;
+  std::optional<Part> part{};
 };
 
 /// "Copies that nothing hides take 8.54 ms of each step of 25.2 ms (33.9 %): copy from page-locked
@@ -177,7 +178,7 @@ Found straggler_found(const AttributionView& view, const Straggler& straggler) {
   const auto& all = job.stragglers.stragglers;
   const bool idle = straggler.cause == LateCause::host &&
                     host_subject(view, HostCause::other) == AdviceSubject(IdleProcessor{});
-  auto advice = idle ? advice_on(IdleProcessor{true}) : advice_on(straggler.cause);
+  auto advice = idle ? advice_on(IdleProcessor{true}) : advice_on(late_subject(view, straggler.cause));
   std::string who = straggler.unit + " change";
   if (straggler.level != LateUnit::rotating) {
     who = advice->found;
@@ -244,7 +245,9 @@ Found host_found(const AttributionView& view) {
 Found part_found(const AttributionView& view, Part part) {
   if (part == Part::host_late) return host_found(view);
   const bool turns = part == Part::exposed_wait && turns_cost_most(view);
-  const Advice advice = *advice_on(turns ? AdviceSubject(PipelineTurns{}) : AdviceSubject(part));
+  const Advice advice = *advice_on(turns ? AdviceSubject(PipelineTurns{})
+                                   : part == Part::exposed_transfer ? transfer_subject(view)
+                                                                    : AdviceSubject(part));
   const double lost = loss_of(*view.averages, part);
   return {lost,
           loss_sentence(advice.found, lost, view.averages->mean.step.mean, advice.action),
@@ -261,8 +264,9 @@ std::vector<Found> all_found(const AttributionView& view, const Straggler* strag
   const MeanLedger& mean = view.averages->mean;
   for (const Part part : recording_parts) {
     if (part == Part::compute || (straggler && part == Part::exposed_wait)) continue;
-    if (loss_of(*view.averages, part) >= least_loss_to_act_on * mean.step.mean)
-      found.push_back(part_found(view, part));
+    if (loss_of(*view.averages, part) < least_loss_to_act_on * mean.step.mean) continue;
+    found.push_back(part_found(view, part));
+    found.back().part = part;
   }
   for (std::size_t i = 1; i < unknown_works; ++i)
     if (mean.unknown_work[i] >= least_loss_to_act_on * mean.step.mean)
@@ -270,8 +274,13 @@ std::vector<Found> all_found(const AttributionView& view, const Straggler* strag
           {mean.unknown_work[i], unknown_work_sentence(mean, static_cast<UnknownWork>(i))});
   if (!view.attribution.slow_fabric.empty()) {
     const Advice advice = *advice_on(AdviceSubject{});
-    const double lost = in_seconds(view.attribution.slow_fabric.front().per_step) /
-                        static_cast<double>(view.attribution.recordings.size());
+    const SlowFabric& fabric = view.attribution.slow_fabric.front();
+    // A step is longer by what its slow ranks lose; in the means over all ranks the transfer, and
+    // the waiting of the others for them, have that once more.
+    const double lost = in_seconds(fabric.per_step) / static_cast<double>(fabric.ranks.size());
+    std::erase_if(found, [&](const Found& one) {
+      return one.part == Part::exposed_transfer && one.lost < 2.0 * lost;
+    });
     found.push_back(
         {lost, loss_sentence(advice.found, lost, mean.step.mean, advice.action), advice});
   }
@@ -319,6 +328,18 @@ std::string first_sentence(const AttributionView& view, const std::vector<Found>
         "No loss reaches {} in the marked steps, which hold {} of the GPU time: mark the rest.",
         percent(least_loss_to_act_on),
         percent(1.0 - job.step_choice.outside));
+  if (const std::size_t ranks = job.recordings.size();
+      found.empty() && std::cmp_less(ranks, job_ranks(job)))
+    return fmt::format(
+        "No loss reaches {} on {} of {} ranks; a late rank, which waits for nobody, looks just so: "
+        "record all ranks.",
+        percent(least_loss_to_act_on),
+        ranks,
+        job_ranks(job));
+  if (found.empty() && job.step_choice.limit == StepLimit::few_steps)
+    return fmt::format("No loss reaches {}, and no whole step is recorded: mark each step "
+                       "(profiler.step() or an NVTX range) and record three or more.",
+                       percent(least_loss_to_act_on));
   const std::string sentence =
       !found.empty()
           ? found.front().sentence

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/ledger.h"
+#include "trace/capture_settings.h"
 
 #include <map>
 #include <memory>
@@ -56,6 +57,13 @@ bool is_sampled(const HostEvent& event) {
 bool names_a_range(const HostEvent& event) {
   return event.activity == HostActivity::annotation || event.activity == HostActivity::operation;
 }
+/// The range of a step says where the step is, and not what the host does in it.
+bool marks_step(const Recording& recording, const HostEvent& event) {
+  const auto& marks = recording.step_marks;
+  const auto found = std::ranges::lower_bound(marks, event.start, {}, &StepMark::start);
+  return (found != marks.end() && found->start == event.start && found->end == event.end) ||
+         parse_step_name(recording.names.at(event.name));
+}
 /// The parts of `stretches` within `range`, appended.
 void append_within(const std::vector<HostStretch>& stretches,
                    TimeInterval range,
@@ -94,8 +102,9 @@ constexpr nanoseconds longest_launch{20'000};
 ///   Before the end of the call: the host was late (host_late). By what the launching thread did
 ///   then, the innermost event counting: the cause that a rule gives the event; the profiler's own
 ///   work is profiler_overhead. Time that no such event covers is launch_bound while the thread
-///   dispatches (see longest_dispatch_pause), due to the synchronizing call when it follows one
-///   within the gap (the call had let the device run dry), and `other` elsewhere.
+///   dispatches (see longest_dispatch_pause); behind a synchronizing call within the gap, as much of
+///   it as that had waited before is due to the call (it had let the device run dry); `other` or
+///   what was sampled elsewhere.
 ///   After it: launched, and still not running. profiler_overhead where the profiler works;
 ///   dependency_idle when the work was launched more than 20 us before it began and its stream had
 ///   nothing to do when other streams still ran, or when the stream had been made to wait for an
@@ -189,22 +198,38 @@ class Divider {
   void late_host(const HostThread* thread, TimeInterval range) {
     cover(thread, evidence_.everywhere, range, covering_);
     nanoseconds from = range.start;
-    bool ran_dry = false;
+    nanoseconds slack{};
     for (const HostStretch& stretch : covering_) {
-      uncovered(thread, {from, stretch.start}, ran_dry);
+      uncovered(thread, {from, stretch.start}, slack);
       add(stretch);
-      ran_dry = ran_dry || stretch.cause == HostCause::synchronizing_call;
+      if (stretch.cause == HostCause::synchronizing_call)
+        slack += waited_before(thread, stretch, range.start);
       from = stretch.end;
     }
-    uncovered(thread, {from, range.end}, ran_dry);
+    uncovered(thread, {from, range.end}, slack);
   }
 
-  void uncovered(const HostThread* thread, TimeInterval range, bool ran_dry) {
-    const HostCause dispatching = ran_dry ? HostCause::synchronizing_call : HostCause::launch_bound;
+  /// How long the call of `stretch` had waited when the gap began: without it the host could have
+  /// been so much earlier with what follows.
+  static nanoseconds waited_before(const HostThread* thread,
+                                   const HostStretch& stretch,
+                                   nanoseconds gap) {
+    if (thread == nullptr) return nanoseconds::zero();
+    const auto whole =
+        std::ranges::lower_bound(thread->stretches, stretch.end, {}, &HostStretch::end);
+    const bool found = whole != thread->stretches.end() && whole->start < gap;
+    return found ? gap - whole->start : nanoseconds::zero();
+  }
+
+  /// Of dispatching as much is due to a synchronizing call as that had waited, the rest to launching.
+  void uncovered(const HostThread* thread, TimeInterval range, nanoseconds& slack) {
     nanoseconds from = range.start;
     const auto dispatched = [&](const TimeInterval&, nanoseconds start, nanoseconds end) {
       without_cause(thread, {from, start});
-      add({start, end}, Part::host_late, dispatching);
+      const nanoseconds due = std::min(slack, end - start);
+      add({start, start + due}, Part::host_late, HostCause::synchronizing_call);
+      add({start + due, end}, Part::host_late, HostCause::launch_bound);
+      slack -= due;
       from = std::max(from, end);
     };
     if (thread != nullptr) for_each_within(thread->dispatching, range, dispatched);
@@ -322,7 +347,8 @@ HostEvidence::HostEvidence(const RankView& rank) {
   InnermostStretches of_all;
   for (const HostEvent& event : rank.recording().host_events) {
     const HostStretch stretch{{rank.start(event), rank.end(event)}, event.cause, event.name};
-    if (!event.cause && names_a_range(event)) ranges_of_thread[event.thread].add(stretch);
+    if (!event.cause && names_a_range(event) && !marks_step(rank.recording(), event))
+      ranges_of_thread[event.thread].add(stretch);
     if (!event.cause && !is_profiler(event)) continue;
     if (is_sampled(event)) {
       sampled.push_back(stretch);

@@ -156,6 +156,8 @@ double time_between(const Job& job, const ClockMap& clocks, const StepsByRank& b
 }
 
 constexpr std::size_t least_for_warm_up = 5;
+constexpr std::size_t least_for_compiling = 3;
+constexpr double compiling = 2.0;  // usual steps beyond one: even of few steps no chance
 constexpr double slower_by = 0.2;
 constexpr double spreads = 5.0;
 constexpr double normal_consistency = 1.4826;  // of the median absolute deviation
@@ -224,18 +226,22 @@ void flag_boundaries(std::vector<Iteration>& all, const StepsByRank& by_rank) {
 }
 
 void flag_pauses(std::vector<Iteration>& all) {
+  std::vector<Iteration> paused = all;
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (std::int64_t{all[i].number()} - std::int64_t{all[i - 1].number()} == 1) continue;
-    if (!all[i - 1].excluded) all[i - 1].excluded = {ExclusionCause::before_pause};
-    if (!all[i].excluded) all[i].excluded = {ExclusionCause::after_pause};
+    if (!paused[i - 1].excluded) paused[i - 1].excluded = {ExclusionCause::before_pause};
+    if (!paused[i].excluded) paused[i].excluded = {ExclusionCause::after_pause};
   }
+  // Where every step stands alone (every tenth is marked), its own mark is all that there is.
+  if (!std::ranges::all_of(paused, [](const Iteration& one) { return one.excluded.has_value(); }))
+    all = std::move(paused);
 }
 
 void flag_warm_up(std::vector<Iteration>& all) {
   std::vector<Iteration*> steady;
   for (Iteration& one : all)
     if (!one.excluded) steady.push_back(&one);
-  if (steady.size() < least_for_warm_up) return;
+  if (steady.size() < least_for_compiling) return;
   std::vector<double> later;
   for (std::size_t i = steady.size() / 2; i < steady.size(); ++i)
     later.push_back(steady[i]->length());
@@ -244,7 +250,8 @@ void flag_warm_up(std::vector<Iteration>& all) {
   const double spread = normal_consistency * upper_median(later);
   for (std::size_t i = 0; i < steady.size() / 2; ++i) {
     const double excess = steady[i]->length() - usual;
-    if (excess <= std::max(slower_by * usual, spreads * spread)) break;
+    const double least = steady.size() < least_for_warm_up ? compiling : slower_by;
+    if (excess <= std::max(least * usual, spreads * spread)) break;
     steady[i]->excluded = {.cause = ExclusionCause::warm_up,
                            .excess = excess / std::max(usual, 1.0)};
   }
@@ -255,7 +262,8 @@ void flag_warm_up(std::vector<Iteration>& all) {
 ///     (profiling paused there) unless `whole` says that each step was recorded as a whole, and
 ///     those that some rank does not have;
 ///   warm-up: of the others, if there are at least five, the first ones in a row that take longer
-///     than the median of the later half by a fifth of it and by five times its normal spread
+///     than the median of the later half by a fifth of it (of three or four by twice it, as when
+///     the first one compiles) and by five times its normal spread
 ///     (1.4826 times the median absolute deviation). A step takes as long as on its slowest rank.
 /// Steps of a rank must be in the order of their numbers.
 void flag_steps(StepPlan& plan, bool whole) {
@@ -663,7 +671,7 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
   // A whole span has no others to be averaged with.
   if (!plan) {
     StepPlan whole = whole_span(job, clocks, covered ? why : why + " and no repetition");
-    if (covered) whole.choice.limit = StepLimit::maybe_layers;
+    whole.choice.limit = covered ? StepLimit::maybe_layers : StepLimit::few_steps;
     return whole;
   }
   // Timelines of frameworks name the step with every event: nothing of a step is missing, though

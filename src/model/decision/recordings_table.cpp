@@ -90,27 +90,37 @@ void drop_empty_parts(ScalingTable& table) {
   }
 }
 
-/// What the recordings do not state, and whether what is assumed is uncertain.
-Remark assumed_scaling(const ScalingTable& table) {
-  const std::string assumed =
-      "recordings do not state how the work of a step grows: the same work at every count is "
-      "assumed (strong scaling)";
-  const TableRow& first = table.rows.front();
-  const TableRow& last = table.rows.back();
-  const std::size_t compute = index_of(PartGroup::compute);
-  const double ratio = static_cast<double>(last.count) / first.count;
-  const double per_rank =
-      *first.parts_s[compute] > 0.0 ? *last.parts_s[compute] / *first.parts_s[compute] : 0.0;
-  // Nearer to what weak scaling leaves, 1, than to strong scaling's 1 / ratio.
-  if (ratio > 1.0 && per_rank * std::sqrt(ratio) > 1.0) {
-    return {fmt::format("{}, although compute per rank at {} is {:.2f} of that at {}",
-                        assumed,
-                        last.count,
-                        per_rank,
-                        first.count),
-            ": if each rank does as much at every count, say --scaling weak"};
-  }
-  return {assumed, "; --scaling weak says otherwise"};
+/// Of a rank's compute at the largest count what it is at the smallest: near 1 where each rank keeps
+/// its work (weak scaling), near 1 / ratio where the counts share it out (strong). Absent: unknown.
+std::optional<double> compute_per_rank(const ScalingTable& table) {
+  const auto of = [](const TableRow& row) {
+    return row.parts_s[index_of(PartGroup::compute)].value_or(0.0);
+  };
+  const double first = of(table.rows.front());
+  const double last = of(table.rows.back());
+  return first > 0.0 && last > 0.0 ? std::optional(last / first) : std::nullopt;
+}
+
+/// Nearer to what weak scaling leaves than to what strong scaling does, by ratio.
+Scaling scaling_shown(const ScalingTable& table) {
+  const auto per_rank = compute_per_rank(table);
+  const double ratio =
+      static_cast<double>(table.rows.back().count) / table.rows.front().count;
+  return per_rank && *per_rank * std::sqrt(ratio) > 1.0 ? Scaling::weak : Scaling::strong;
+}
+
+/// What the recordings do not state, and how far it is from both.
+Remark shown_scaling(const ScalingTable& table, Scaling shown) {
+  const auto per_rank = compute_per_rank(table);
+  const bool weak = shown == Scaling::weak;
+  const std::string read =
+      per_rank ? fmt::format("compute per rank at {} is {:.2f} of that at {}: read as {} scaling",
+                             table.rows.back().count,
+                             *per_rank,
+                             table.rows.front().count,
+                             weak ? "weak" : "strong")
+               : "the same work at every count is assumed (strong scaling)";
+  return {read, fmt::format("; --scaling {} says otherwise", weak ? "strong" : "weak")};
 }
 
 void declare_work(ScalingTable& table, Scaling scaling) {
@@ -248,8 +258,9 @@ ScalingTable attributed_table(std::vector<AttributedCount> counts,
       "transfer that nothing hides and what may be waiting or transfer, idle is waiting and what "
       "no record explains, host is late launches and the pauses between them, I/O is copies; work "
       "is counted in steps of the smallest count");
-  if (!declared && table.rows.size() > 1) table.remarks.push_back(assumed_scaling(table));
-  declare_work(table, declared.value_or(Scaling::strong));
+  const Scaling scaling = declared.value_or(scaling_shown(table));
+  if (!declared && table.rows.size() > 1) table.remarks.push_back(shown_scaling(table, scaling));
+  declare_work(table, scaling);
   return table;
 }
 }  // namespace scaleworth::model

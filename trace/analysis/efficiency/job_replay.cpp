@@ -412,10 +412,12 @@ void JobReplay::set_as_peers(Pieces& pieces) {
     if (as_peers_[rank])
       node.typical = paces[rank][pieces.place(run, rank, kind, nth) / kinds];
   });
+  const std::vector<bool> by_pieces = as_peers_;
+  set_operations_as_peers();
   for (ReplayGraph& run : runs)
     for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
       float pace = 1.0F;
-      const RankSpan span = as_peers_[rank] ? run.ranks[rank] : RankSpan{};
+      const RankSpan span = by_pieces[rank] ? run.ranks[rank] : RankSpan{};
       for (NodeIndex i = span.first; i < span.last; ++i) {
         DeviceNode& node = run.devices[i];
         if (std::ranges::count(pieces.operations, node.operation) > 0)
@@ -424,6 +426,46 @@ void JobReplay::set_as_peers(Pieces& pieces) {
           node.typical = pace;
       }
     }
+}
+
+/// Of slow ranks whose pieces are alike: each operation takes as long as on the peers that are not
+/// slow, so that what is not late (the attention beside a hot expert) stays. Where most of the
+/// rank's time is in operations that its peers do not have, all of it keeps one pace.
+void JobReplay::set_operations_as_peers() {
+  constexpr double least_shared = 0.9;
+  std::vector<std::vector<double>> times(totals_.size());  // ns by rank and operation
+  const auto each_compute = [&](std::size_t rank, auto visit) {
+    for (ReplayGraph& run : runs)
+      for (NodeIndex i = run.ranks[rank].first; i < run.ranks[rank].last; ++i)
+        if (run.devices[i].kind == DeviceNode::Kind::compute) visit(run.devices[i]);
+  };
+  const auto times_of = [&](std::size_t rank) -> std::vector<double>& {
+    if (times[rank].empty())
+      each_compute(rank, [&](const DeviceNode& node) {
+        if (times[rank].size() <= node.operation) times[rank].resize(node.operation + 1);
+        times[rank][node.operation] += static_cast<double>(node.end - node.start);
+      });
+    return times[rank];
+  };
+  for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
+    const std::vector<Place>& peers = groups_[group_of_[rank]].without_slow;
+    if (!slow_[rank] || as_peers_[rank] || peers.empty()) continue;
+    const std::vector<double>& own = times_of(rank);
+    std::vector<double> usual(own.size());
+    for (const Place peer : peers) {
+      const std::vector<double>& of_peer = times_of(peer.index);
+      for (std::size_t i = 0; i < std::min(own.size(), of_peer.size()); ++i)
+        usual[i] += of_peer[i] / static_cast<double>(peers.size());
+    }
+    double shared = 0.0;
+    for (std::size_t i = 0; i < own.size(); ++i) shared += usual[i] > 0.0 ? own[i] : 0.0;
+    if (shared < least_shared * totals_[rank]) continue;
+    as_peers_[rank] = true;
+    each_compute(rank, [&](DeviceNode& node) {
+      const std::size_t i = node.operation;
+      node.typical = usual[i] > 0.0 && own[i] > 0.0 ? static_cast<float>(usual[i] / own[i]) : 1.0F;
+    });
+  }
 }
 
 std::vector<Place> JobReplay::peers_of(Place member, const SlowUnit& unit) const {

@@ -79,6 +79,7 @@ class JobReplay {
   void measure_pieces();
   std::vector<double> number_operations();
   void set_as_peers(Pieces& pieces);
+  void set_operations_as_peers();
   void find_units();
   /// The ranks that `member` of `unit` compares with: those of its peer group that are not slow,
   /// of a stage those of all other stages, without the unit's own.

@@ -229,7 +229,7 @@ class RankNodes {
     for (NodeIndex node = 0; node < hosts.size(); ++node) {
       const std::int64_t start = hosts[node].start;
       // A call without length must not come before itself.
-      while (next < ends.size() && hosts[ends[next]].end <= start && ends[next] < node)
+      while (next < ends.size() && hosts[ends[next]].end <= start + rounding_ns && ends[next] < node)
         last = ends[next++];
       graph_.hosts[node].before = last;
     }
@@ -238,7 +238,7 @@ class RankNodes {
   void find_targets() {
     for (const NodeIndex node : waiting_calls_) {
       HostNode& call = graph_.hosts[node];
-      const NodeIndex target = last_ended(call.end);
+      const NodeIndex target = last_ended(call.end + rounding_ns);
       if (target != no_index && graph_.devices[target].end > call.start) call.target = target;
     }
   }
