@@ -156,14 +156,35 @@ std::string rank_names(const std::vector<std::uint32_t>& ranks) {
     text += (i == 0 ? "" : i + 1 == runs.size() ? " and " : ", ") + runs[i];
   return text;
 }
+
+namespace {
+constexpr std::size_t fewest_programs = 3;
+constexpr int of_programs = 9;  // the preference of their names, behind all others
+
+/// XLA opens a range for each run of a compiled program, "XlaModule:#hlo_module=jit_update,
+/// program_id=5972#" (modules that its autotuning tries have no such number): the program is a step
+/// where nothing better names one.
+std::optional<StepName> program_of_xla(std::string_view name) {
+  constexpr std::string_view prefix = "XlaModule:#hlo_module=";
+  const std::size_t end = name.find(",program_id=");
+  if (!name.starts_with(prefix) || end == std::string_view::npos) return std::nullopt;
+  return StepName{
+      std::string(name.substr(prefix.size(), end - prefix.size())), std::nullopt, of_programs};
+}
+}  // namespace
+
 bool marks_from_ranges(Recording& recording, const char* what) {
   struct Kind {
     int preference = 0;
     bool of_engine = false;
     std::vector<StepMark> marks;
+    nanoseconds launching{};  // of a program: the one that takes longest is the training
   };
   std::map<std::pair<std::string, std::uint32_t>, Kind> found;  // by kind and thread
-  auto step_name = remembered(recording.names, parse_step_name);
+  auto step_name = remembered(recording.names, [](std::string_view name) {
+    const auto step = parse_step_name(name);
+    return step ? step : program_of_xla(name);
+  });
   for (const HostEvent& event : recording.host_events) {
     if (event.activity != HostActivity::annotation) continue;
     const std::optional<StepName>& step = step_name(event.name);
@@ -173,10 +194,15 @@ bool marks_from_ranges(Recording& recording, const char* what) {
     kind.of_engine = step->of_engine;
     const auto order = static_cast<std::int32_t>(kind.marks.size());
     kind.marks.push_back({step->number.value_or(order), event.start, event.end});
+    if (step->preference == of_programs) kind.launching += event.end - event.start;
   }
-  const auto best = std::ranges::min_element(found, [](const auto& a, const auto& b) {
-    return std::pair(a.second.preference, b.second.marks.size()) <
-           std::pair(b.second.preference, a.second.marks.size());
+  std::erase_if(found, [](const auto& one) {
+    return one.second.preference == of_programs && one.second.marks.size() < fewest_programs;
+  });
+  const auto best = std::ranges::min_element(found, {}, [](const auto& one) {
+    const Kind& kind = one.second;
+    return std::tuple(
+        kind.preference, -kind.launching, -static_cast<std::ptrdiff_t>(kind.marks.size()));
   });
   if (best == found.end()) return false;
   recording.step_marks = std::move(best->second.marks);

@@ -84,6 +84,62 @@ std::uint64_t nanoseconds_of(clockid_t clock) {
 }
 }  // namespace
 
+namespace {
+// As data/kernels.toml knows them.
+constexpr const char* asleep_name = "scaleworth: asleep";
+constexpr const char* no_core_name = "scaleworth: no core";
+constexpr const char* computing_name = "scaleworth: computing";
+
+/// The clock of a thread's time on a core, which any thread of its process may read: the layout is
+/// the kernel's interface (include/linux/posix-timers_types.h, CPUCLOCK_PERTHREAD_MASK and _SCHED).
+clockid_t core_clock(pid_t thread) {
+  return static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3U) | 6U);
+}
+}  // namespace
+
+HostSampler::HostSampler(pid_t main_thread)
+    : main_thread_(main_thread),
+      descriptor_(::open(("/proc/self/task/" + std::to_string(main_thread) + "/stat").c_str(),
+                         O_RDONLY | O_CLOEXEC)) {}
+
+HostSampler::~HostSampler() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+HostSampler::Reading HostSampler::read() const {
+  return {realtime_ns(),
+          nanoseconds_of(core_clock(main_thread_)),
+          nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID)};
+}
+
+bool HostSampler::runnable() const {
+  std::array<char, 64> text{};  // "4242 (python) R 4241 ...": see proc(5)
+  if (descriptor_ < 0 || ::pread(descriptor_, text.data(), text.size() - 1, 0) <= 0) return false;
+  const char* name_end = std::strrchr(text.data(), ')');
+  return name_end != nullptr && std::strncmp(name_end, ") R", 3) == 0;
+}
+
+const char* HostSampler::state_between(const Reading& before, const Reading& now) const {
+  const auto half = [&](std::uint64_t Reading::*time) {
+    return 2 * (now.*time - before.*time) >= now.time_ns - before.time_ns;
+  };
+  if (half(&Reading::main_ns)) return computing_name;
+  if (runnable()) return no_core_name;
+  return half(&Reading::all_ns) ? nullptr : asleep_name;
+}
+
+std::optional<ReportedStretch> HostSampler::sample() {
+  const Reading now = read();
+  const std::optional<Reading> before = std::exchange(last_, now);
+  const char* state = before ? state_between(*before, now) : nullptr;
+  const std::uint64_t begin = before ? before->time_ns : now.time_ns;
+  if (state == state_) return std::nullopt;
+  const char* ended = std::exchange(state_, state);
+  const std::uint64_t since = std::exchange(since_ns_, begin);
+  if (ended == nullptr || begin <= since) return std::nullopt;
+  return ReportedStretch{{since, begin - since, 0, this_thread()}, ended};
+}
+
 void watch_exit_paths() {
   static std::atomic<bool> watching{false};
   if (watching.exchange(true)) return;  // a handler chained to itself would never return

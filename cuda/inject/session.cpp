@@ -26,12 +26,23 @@ constexpr std::size_t most_waiting = 128;
 constexpr std::size_t first_buffers = 4;
 constexpr std::size_t rows_before_writing = 1U << 17U;
 constexpr std::chrono::milliseconds patience = 10s;  // at exit, for the writer
+constexpr std::chrono::milliseconds between_samples = 1ms;
 
 std::atomic<Session*> session_of_process{nullptr};
 
 void raise_event(int descriptor) {
   const std::uint64_t one = 1;
   static_cast<void>(!::write(descriptor, &one, sizeof(one)));
+}
+
+void start_thread(void (Session::*run)(), Session* session) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  // Inherited by the thread, which must not run the program's handlers.
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread(run, session).detach();
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 }  // namespace
 
@@ -95,13 +106,7 @@ bool Session::start() {
   append_batch(first, bytes);
   const std::string failure = file_.append(bytes);
   if (!failure.empty()) print_problem("the recording cannot be written: " + failure);
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  // Inherited by the writer, which must not run the program's handlers.
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread(&Session::write_until_finished, this).detach();
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  start_thread(&Session::write_until_finished, this);
   return failure.empty();
 }
 
@@ -130,6 +135,7 @@ void Session::trace_device() {
   }
   device_tried_ = tracer_ != nullptr ? 1 : 2;
   if (tracer_ == nullptr) take_ranges_from_cupti();
+  if (tracer_ != nullptr) start_thread(&Session::watch_host, this);
   follow_window("start");
 }
 
@@ -269,6 +275,18 @@ void Session::write_period(bool last) {
   write(last);
 }
 
+void Session::watch_host() {
+  HostSampler sampler(owner_);
+  while (!finishing_) {
+    std::this_thread::sleep_for(between_samples);
+    if (!open_) {
+      sampler.forget();
+    } else if (auto stretch = sampler.sample()) {
+      inbox_.add(std::move(*stretch));
+    }
+  }
+}
+
 void Session::write_until_finished() {
   try {
     while (!finishing_) {
@@ -307,11 +325,13 @@ void Inbox::empty_into(Batch& batch,
   std::vector<ReportedCollective> collectives;
   std::vector<ReportedMark> marks;
   std::vector<ReportedWindow> windows;
+  std::vector<ReportedStretch> stretches;
   {
     const std::scoped_lock lock(mutex_);
     collectives.swap(collectives_);
     marks.swap(marks_);
     windows.swap(windows_);
+    stretches.swap(stretches_);
     batch.networks.insert(batch.networks.end(), networks_.begin(), networks_.end());
     networks_.clear();
     for (; remarks_written_ < remarks_.size(); ++remarks_written_)
@@ -327,6 +347,10 @@ void Inbox::empty_into(Batch& batch,
   for (ReportedMark& report : marks) {
     report.row.name = name(report.name, batch);
     batch.marks.push_back(report.row);
+  }
+  for (ReportedStretch& report : stretches) {
+    report.row.name = name(report.name, batch);
+    batch.overheads.push_back(report.row);
   }
   for (ReportedWindow& report : windows) {
     report.row.why = name(report.why, batch);

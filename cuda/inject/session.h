@@ -26,6 +26,11 @@ struct ReportedMark {
   std::string name;
 };
 
+struct ReportedStretch {
+  OverheadRow row;
+  std::string name;
+};
+
 struct ReportedWindow {
   WindowRow row;
   std::string why;
@@ -37,6 +42,7 @@ class Inbox {
   void add(ReportedCollective report) { put(collectives_, std::move(report)); }
   void add(ReportedMark report) { put(marks_, std::move(report)); }
   void add(ReportedWindow report) { put(windows_, std::move(report)); }
+  void add(ReportedStretch report) { put(stretches_, std::move(report)); }
   void add(const NetworkRow& row) { put(networks_, row); }
   /// One line for people, once per text.
   void remark(const std::string& line);
@@ -61,10 +67,45 @@ class Inbox {
   std::vector<ReportedCollective> collectives_;
   std::vector<ReportedMark> marks_;
   std::vector<ReportedWindow> windows_;
+  std::vector<ReportedStretch> stretches_;
   std::vector<NetworkRow> networks_;
   std::vector<std::string> remarks_;
   std::size_t remarks_written_ = 0;
   std::uint64_t dropped_ = 0;
+};
+
+/// What the program does while it calls nothing: by its clocks, read every millisecond by a thread
+/// that costs a hundredth of a core. The main thread's own time on a core, that of all threads and
+/// whether the main thread could run now (/proc/self/task/ID/stat) say which of three states a tick
+/// was in: half of it decides. Where other threads work while the main one sleeps, nothing is said.
+class HostSampler : NonCopyable {
+ public:
+  explicit HostSampler(pid_t main_thread);
+  ~HostSampler();
+  /// Looks again; returns the stretch of one state that has ended with this look, if any.
+  std::optional<ReportedStretch> sample();
+  /// What came before is not continued.
+  void forget() {
+    last_.reset();
+    state_ = nullptr;
+  }
+
+ private:
+  struct Reading {
+    std::uint64_t time_ns = 0;
+    std::uint64_t main_ns = 0;  // of the main thread on a core
+    std::uint64_t all_ns = 0;   // of all threads
+  };
+  Reading read() const;
+  /// Whether the main thread runs, or waits for a core.
+  bool runnable() const;
+  const char* state_between(const Reading& before, const Reading& now) const;
+
+  const pid_t main_thread_;
+  const int descriptor_;  // of stat; -1 where it cannot be read
+  std::optional<Reading> last_;
+  const char* state_ = nullptr;  // since `since_ns_`
+  std::uint64_t since_ns_ = 0;
 };
 
 /// When to record, decided from the program's steps, ranges and calls of the profiler API, and the
@@ -171,6 +212,7 @@ class Session {
   static inline std::atomic<bool> refused_{false};
   bool start();
   void write_until_finished();
+  void watch_host();
   void write_period(bool last);
   void drain();
   void write(bool last);

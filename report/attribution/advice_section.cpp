@@ -11,7 +11,7 @@ extern const char scaleworth_asset_advice_end[];
 namespace scaleworth::report {
 namespace {
 /// "late_cause.host", "host_cause.allocation", "part.exposed_copy", "slow_fabric",
-/// "pipeline_turns", "idle_processor", "idle_processor.of_one".
+/// "pipeline_turns", "graphs_launched", "idle_processor", "idle_processor.of_one".
 std::optional<AdviceSubject> subject_of(std::string_view key) {
   const std::size_t dot = std::min(key.find('.'), key.size());
   const std::string_view name = key.substr(std::min(dot + 1, key.size()));
@@ -22,6 +22,7 @@ std::optional<AdviceSubject> subject_of(std::string_view key) {
   if (key.starts_with("host_cause.")) return known(from_key<HostCause>(name));
   if (key.starts_with("part.")) return known(from_key<Part>(name));
   if (key == "pipeline_turns") return AdviceSubject(PipelineTurns{});
+  if (key == "graphs_launched") return AdviceSubject(GraphsLaunched{});
   if (key.starts_with("idle_processor")) return AdviceSubject(IdleProcessor{name == "of_one"});
   return key == "slow_fabric" ? std::optional(AdviceSubject{}) : std::nullopt;
 }
@@ -32,6 +33,7 @@ std::string words_of(const AdviceSubject& subject) {
         using Value = std::decay_t<decltype(value)>;
         if constexpr (Vocabulary<Value>) return word_of(value);
         if (std::is_same_v<Value, IdleProcessor>) return "no operator runs";
+        if (std::is_same_v<Value, GraphsLaunched>) return "launch-bound beside graphs";
         return std::is_same_v<Value, PipelineTurns> ? "bubble of the pipeline" : "slow fabric";
       },
       subject);
@@ -67,7 +69,10 @@ std::optional<Advice> advice_on(const AdviceSubject& subject) {
 AdviceSubject host_subject(const AttributionView& view, HostCause cause) {
   const auto& all = view.attribution.recordings;
   const bool on_processor = !all.empty() && all.front().on_processor;
-  return on_processor && cause == HostCause::other ? AdviceSubject(IdleProcessor{}) : cause;
+  if (on_processor && cause == HostCause::other) return IdleProcessor{};
+  constexpr double much_in_graphs = 0.2;
+  const bool graphs = view.attribution.graph_share >= much_in_graphs;
+  return graphs && cause == HostCause::launch_bound ? AdviceSubject(GraphsLaunched{}) : cause;
 }
 
 /// Where a range says what the host did, that is what to look at.

@@ -415,6 +415,7 @@ void document(Json& json, auto& job, const AttributionView* view) {
     if constexpr (reads<Json>) job.collectives = std::move(listed);
   });
   json.object("efficiency", job.efficiency, efficiency);
+  json("graph_share", job.graph_share, "Of the GPU's work in steps, by number: in CUDA graphs.");
   json("efficiency_reason", job.efficiency_reason, "Why efficiency is null.", or_null);
   json.object("clocks", job.clocks, clocks);
   json.array("classes", job.classes, class_time);

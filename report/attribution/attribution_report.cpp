@@ -95,7 +95,8 @@ Section remarks(const Attribution& attribution) {
         fmt::format("{} kernels match no rule and count as compute; --details names the largest.",
                     unclassified));
   }
-  if (!attribution.efficiency && !attribution.efficiency_reason.empty()) {
+  if (!attribution.efficiency && attribution.recordings.size() > 1 &&
+      !attribution.efficiency_reason.empty()) {
     section.lead.push_back("No efficiency: " + attribution.efficiency_reason);
   }
   return section;
@@ -232,6 +233,11 @@ std::vector<Limit> limits_of_steps(const AttributionView& view) {
   if (choice.limit == StepLimit::few_steps)
     return {{"no whole step recorded",
              "At least three steps are needed for one that is whole: record more."}};
+  if (choice.limit == StepLimit::marked_part)
+    return {{outside + " lies outside of the marks",
+             fmt::format("{} of the GPU time lies before the first marked step or behind the last: "
+                         "it is in no figure.",
+                         outside)}};
   if (choice.limit == StepLimit::mostly_outside)
     return {{outside + " is outside of steps",
              fmt::format("{} of the GPU time lies outside of the steps: mark each step "

@@ -114,11 +114,15 @@ struct IdleProcessor {
   bool of_one = false;
   auto operator<=>(const IdleProcessor&) const = default;
 };
+/// Launch-bound, and much of the work is launched as CUDA graphs already.
+struct GraphsLaunched {
+  auto operator<=>(const GraphsLaunched&) const = default;
+};
 /// What advice is on: why a rank or a host is late, the part of a step that is long, or, without
 /// any of these, slow fabric.
 using AdviceSubject =
-    std::variant<std::monostate, LateCause, HostCause, Part, PipelineTurns, IdleProcessor>;
-/// Nothing is launched where there is no GPU.
+    std::variant<std::monostate, LateCause, HostCause, Part, PipelineTurns, IdleProcessor, GraphsLaunched>;
+/// Nothing is launched where there is no GPU, and whose kernels run in graphs needs no graphs.
 AdviceSubject host_subject(const AttributionView& view, HostCause cause);
 /// Whether most of the waiting is that of a pipeline's ranks for their turns.
 bool turns_cost_most(const AttributionView& view);

@@ -314,6 +314,11 @@ std::string first_sentence(const AttributionView& view, const std::vector<Found>
   if (job.step_choice.limit == StepLimit::mostly_outside)
     return limits_of_steps(view).front().sentence;
   const MeanLedger& mean = view.averages->mean;
+  if (found.empty() && job.step_choice.limit == StepLimit::marked_part)
+    return fmt::format(
+        "No loss reaches {} in the marked steps, which hold {} of the GPU time: mark the rest.",
+        percent(least_loss_to_act_on),
+        percent(1.0 - job.step_choice.outside));
   const std::string sentence =
       !found.empty()
           ? found.front().sentence

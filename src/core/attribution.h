@@ -296,14 +296,16 @@ enum class StepLimit : std::uint8_t {
   few_steps,       // one or two: none is whole and has others beside it
   maybe_layers,    // pieces that repeat and hold nothing that a step ends with
   graph_capture,   // launches of a graph's capture: nothing ran
-  mostly_outside,  // half of the GPU time and more is outside of what repeats, or of the marks
+  mostly_outside,  // half of the GPU time and more is outside of what repeats, or between marks
+  marked_part,     // half of it and more is before the first mark and behind the last
 };
 template <>
 inline constexpr std::array word_list<StepLimit>{Word{"none", "none"},
                                                  Word{"few_steps", "too few steps"},
                                                  Word{"maybe_layers", "layers or steps"},
                                                  Word{"graph_capture", "capture of a graph"},
-                                                 Word{"mostly_outside", "little in steps"}};
+                                                 Word{"mostly_outside", "little in steps"},
+                                               Word{"marked_part", "a part is marked"}};
 
 struct StepChoice {
   std::string source;    // "ProfilerStep markers", "repetition", "whole span", ...
@@ -359,6 +361,7 @@ struct Attribution {
   StepChoice step_choice;
   ClockReport clocks;
   std::vector<ClassifiedTime> classes;
+  double graph_share = 0.0;                    // of the GPU's work in steps, by number: in CUDA graphs
   std::vector<StepLedger> ledger;              // by step, then rank
   std::vector<HostRange> host_ranges;          // the longest first, at most five
   std::vector<CollectiveWait> collectives;     // in time order

@@ -197,6 +197,9 @@ enum class HostCause : std::uint8_t {
   module_loading,  // lazy loading of kernels, compilation by the driver
   garbage_collection,
   launch_bound,  // the host did nothing but launch, and launched too slowly
+  asleep,        // no core works for the program: it waits for data, a file, a lock
+  no_core,       // it could work, and other work has its core
+  computing,     // its main thread works and calls nothing of CUDA
   other,         // something else, or nothing that the recording shows
 };
 template <>
@@ -206,6 +209,9 @@ inline constexpr std::array word_list<HostCause>{Word{"data_loading", "data load
                                                  Word{"module_loading", "module loading"},
                                                  Word{"garbage_collection", "garbage collection"},
                                                  Word{"launch_bound", "launch-bound"},
+                                                 Word{"asleep", "asleep"},
+                                                 Word{"no_core", "waiting for a core"},
+                                                 Word{"computing", "the program's own work"},
                                                  Word{"other", "other"}};
 inline constexpr std::size_t host_causes = word_list<HostCause>.size();
 

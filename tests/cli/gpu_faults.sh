@@ -218,7 +218,7 @@ EOF
     recordings=("$source"/../shared/data/traces/dlrm_8xv100/worker0_*.json.gz)
     export SCALEWORTH_PYTHON="$source/tests/cli/stand_in_python.sh" STAND_IN_PROGRAM="$inject/traced_program"
     export STAND_IN_KINETO="${recordings[0]}"
-    run 280 "$source/scripts/gpu-reference" "$work/results" tests bench training nccl faults --short \
+    run 280 "$source/scripts/gpu-reference" "$work/results" tests bench training clients nccl faults --short \
       --trace-flags "--cupti-lib $inject/libfake_cupti.so" --workload "$inject/traced_program init threads wait sleep"
     [ "$code" = 0 ] || [ "$code" = 1 ] || fail "exit code $code"
     expect_out 'bench --suite quick . exit code 0'
@@ -231,10 +231,12 @@ EOF
     expect_out 'trainer-1-rank: the export read again . the same ledger .* pass'
     expect_out 'trainer-1-rank: example for Perfetto .* pass'
     expect_out 'ddp with CUDA graphs, 2 ranks: recorded . 2 files, .* pass'
+    expect_out 'client generate: recorded . 1 files?, [0-9]+ kernels and copies, 0 dropped .* pass'
+    expect_out 'client loader: parts sum to the step .* pass'
     expect_out 'overhead of recording . plain .0.00 %; trace'
     [ ! -e "${recordings[0]}" ] || expect_out "Kineto's export agrees with ours . [a-z_]+: "
     if tr '\n' ' ' <"$work/out" | grep -q 'error in this script'; then fail "a stage broke"; fi
-    for stage in tests bench training nccl faults; do
+    for stage in tests bench training clients nccl faults; do
       [ -s "$work/results/$stage.tar.gz" ] || fail "no archive of $stage"
     done
     ;;

@@ -47,6 +47,11 @@ class InnermostStretches {
 bool is_profiler(const HostEvent& event) {
   return event.activity == HostActivity::overhead && !event.cause;
 }
+bool is_sampled(const HostEvent& event) {
+  return event.activity == HostActivity::overhead &&
+         (event.cause == HostCause::asleep || event.cause == HostCause::no_core ||
+          event.cause == HostCause::computing);
+}
 /// What says, without a rule, what its thread does.
 bool names_a_range(const HostEvent& event) {
   return event.activity == HostActivity::annotation || event.activity == HostActivity::operation;
@@ -206,15 +211,26 @@ class Divider {
     without_cause(thread, {from, range.end});
   }
 
-  /// By the innermost range or function of the thread.
+  /// By the innermost range or function of the thread, else by what was sampled.
   void without_cause(const HostThread* thread, TimeInterval range) {
     nanoseconds from = range.start;
     const auto named = [&](const HostStretch& one, nanoseconds start, nanoseconds end) {
-      add({from, start}, Part::host_late, HostCause::other);
+      without_name({from, start});
       add({start, end}, Part::host_late, HostCause::other, one.name);
       from = end;
     };
     if (thread != nullptr) for_each_within(thread->ranges, range, named);
+    without_name({from, range.end});
+  }
+
+  void without_name(TimeInterval range) {
+    nanoseconds from = range.start;
+    const auto seen = [&](const HostStretch& one, nanoseconds start, nanoseconds end) {
+      add({from, start}, Part::host_late, HostCause::other);
+      add({start, end}, Part::host_late, *one.cause);
+      from = end;
+    };
+    for_each_within(evidence_.sampled, range, seen);
     add({from, range.end}, Part::host_late, HostCause::other);
   }
 
@@ -308,6 +324,10 @@ HostEvidence::HostEvidence(const RankView& rank) {
     const HostStretch stretch{{rank.start(event), rank.end(event)}, event.cause, event.name};
     if (!event.cause && names_a_range(event)) ranges_of_thread[event.thread].add(stretch);
     if (!event.cause && !is_profiler(event)) continue;
+    if (is_sampled(event)) {
+      sampled.push_back(stretch);
+      continue;
+    }
     of_thread[event.thread].add(stretch);
     if (event.cause == HostCause::garbage_collection ||
         (is_profiler(event) && thread(event.thread) == nullptr))

@@ -126,6 +126,9 @@ struct HostEvidence {
   /// What holds up all threads: garbage collection on any of them, and the profiler's work on
   /// threads that make no calls.
   std::vector<HostStretch> everywhere;
+  /// What the recorder saw the program do meanwhile (asleep, no_core, computing): where nothing
+  /// else says what a thread does.
+  std::vector<HostStretch> sampled;
 
   /// O(n log n) in time, and memory in proportion to the calls.
   explicit HostEvidence(const RankView& rank);

@@ -137,6 +137,24 @@ DeviceTime device_time(const Job& job, const ClockMap& clocks, const StepsByRank
   return {1.0 - inside / all, steps > 0.0 ? inside / steps : 1.0, 1.0 - usual / all};
 }
 
+/// Of the device time from each rank's first step to its last, the share that no step holds.
+double time_between(const Job& job, const ClockMap& clocks, const StepsByRank& by_rank) {
+  double all = 0.0;
+  double between = 0.0;
+  for (std::size_t place = 0; place < by_rank.size(); ++place) {
+    const RankView rank(job.recordings[place], clocks, place);
+    const auto& steps = by_rank[place];
+    for (const DeviceEvent& event : rank.recording().device_events) {
+      const nanoseconds start = rank.start(event);
+      if (steps.empty() || start < steps.front().start || steps.back().end <= start) continue;
+      const double length = in_ns(event.end - event.start);
+      all += length;
+      between += step_at(steps, start) == steps.size() ? length : 0.0;
+    }
+  }
+  return all > 0.0 ? between / all : 0.0;
+}
+
 constexpr std::size_t least_for_warm_up = 5;
 constexpr double slower_by = 0.2;
 constexpr double spreads = 5.0;
@@ -612,6 +630,7 @@ StepPlan whole_span(const Job& job, const ClockMap& clocks, const std::string& w
 
 StepPlan find_steps(const Job& job, const ClockMap& clocks) {
   constexpr double most_outside = 0.5;
+  constexpr double most_between = 0.05;
   std::optional<StepPlan> plan = by_marks(job, clocks);
   std::string why = "No markers";
   if (plan) {
@@ -633,6 +652,7 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
     plan->choice.limit = StepLimit::graph_capture;
     return std::move(*plan);
   }
+  const bool marked = plan.has_value();
   std::optional<double> covered;
   if (!plan) plan = by_repetition(job, clocks, why, covered);
   if (covered)
@@ -655,7 +675,9 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
     plan->choice.limit = StepLimit::few_steps;
   plan->choice.outside = device_time(job, clocks, plan->by_rank).beyond;
   if (plan->choice.outside > most_outside && plan->choice.limit != StepLimit::maybe_layers)
-    plan->choice.limit = StepLimit::mostly_outside;
+    plan->choice.limit =
+        marked && time_between(job, clocks, plan->by_rank) < most_between ? StepLimit::marked_part
+                                                                          : StepLimit::mostly_outside;
   return std::move(*plan);
 }
 }  // namespace scaleworth::trace

@@ -202,7 +202,14 @@ void describe_several_devices(Recording& recording) {
 /// Why a recording without work on a GPU is left out, and what to do.
 std::string without_work(const Recording& recording) {
   const char* reason = "holds no work on a GPU: record with CUDA activity on";
-  if (std::ranges::any_of(recording.host_events, is_call))
+  const auto launches = [&](const HostEvent& event) {
+    const std::string_view name = recording.names.at(event.name);
+    return is_call(event) && (name.find("Launch") != name.npos || name.find("Memcpy") != name.npos);
+  };
+  const bool calls = std::ranges::any_of(recording.host_events, is_call);
+  if (calls && std::ranges::none_of(recording.host_events, launches))
+    reason = "launched nothing on a GPU";
+  else if (calls)
     reason =
         "holds calls that launch work but no work on a GPU: end other profilers (nsys, ncu, DCGM), "
         "which keep the GPU to themselves, and record again";

@@ -251,7 +251,7 @@ TEST_CASE("every finding has words, an action and a source, and fits the first s
           "[attribution]") {
   const AdviceSubject late_processor(IdleProcessor{true});
   std::vector<AdviceSubject> subjects{
-      AdviceSubject{}, AdviceSubject(PipelineTurns{}), IdleProcessor{}, late_processor};
+      AdviceSubject{}, AdviceSubject(PipelineTurns{}), IdleProcessor{}, GraphsLaunched{}, late_processor};
   for (const LateCause cause : every<LateCause>) subjects.emplace_back(cause);
   for (const HostCause cause : every<HostCause>) subjects.emplace_back(cause);
   for (const Part part : recording_parts) subjects.emplace_back(part);
@@ -307,6 +307,11 @@ TEST_CASE("the largest loss, whatever it is, is the first sentence, with what to
           1400us,
           "The CPU launched too late, which costs 1.40 ms of each step of 10.0 ms (14.0 %): launch "
           "less often, by CUDA graphs or torch.compile."},
+      Row{Part::host_late,
+          HostCause::asleep,
+          7000us,
+          "The program sleeps, on no core, for 7.00 ms of each step of 10.0 ms (70.0 %): load data "
+          "ahead, or see what it waits for."},
       Row{Part::host_late,
           HostCause::garbage_collection,
           1000us,

@@ -76,6 +76,22 @@ TEST_CASE("garbage collection on any thread stops the launching one", "[ledger]"
   CHECK(late(rank.ledger().at(0), HostCause::garbage_collection) == 300 * idle_us);
 }
 
+TEST_CASE("what the recorder saw of the program counts where nothing else says what it did",
+          "[ledger]") {
+  OneRank rank = two_kernels();
+  rank.host(HostActivity::overhead, 150 * idle_us, 500 * idle_us, HostCause::asleep, 7);
+  rank.host(HostActivity::overhead, 500 * idle_us, 900 * idle_us, HostCause::computing, 7);
+  rank.host(HostActivity::annotation, 450 * idle_us, 550 * idle_us);  // a range of the thread
+  rank.host(HostActivity::annotation, 600 * idle_us, 700 * idle_us, HostCause::data_loading);
+  rank.launch(2, 990 * idle_us, 1000 * idle_us);
+  const StepLedger step = rank.ledger().at(0);
+  CHECK(late(step, HostCause::asleep) == 300 * idle_us);     // [150,450)
+  CHECK(late(step, HostCause::computing) == 250 * idle_us);  // [550,600) and [700,900)
+  CHECK(late(step, HostCause::data_loading) == 100 * idle_us);
+  CHECK(late(step, HostCause::other) == 240 * idle_us);  // [100,150), the range, [900,990)
+  CHECK(part(step, Part::profiler_overhead) == 0);
+}
+
 TEST_CASE("the profiler's own work is told from that of the program", "[ledger]") {
   OneRank rank = two_kernels();
   rank.host(HostActivity::overhead, 120 * idle_us, 220 * idle_us);

@@ -401,5 +401,28 @@ TEST_CASE("steps are those of the preferred name, numbered where it has no numbe
   REQUIRE(recording.step_marks_from == "NVTX range 'step'");
 }
 
+TEST_CASE("the program of XLA that takes most launching is a step, those of its autotuning are not",
+          "[recording]") {
+  Batch batch;
+  batch.names = {"XlaModule:#hlo_module=jit_update,program_id=59#",
+                 "XlaModule:#hlo_module=jit_convert,program_id=60#",
+                 "XlaModule:#hlo_module=gemm_fusion_dot.24#"};
+  std::uint32_t id = 0;
+  const auto add = [&](std::uint64_t start, std::uint32_t name, std::uint64_t length) {
+    batch.marks.push_back({.time_ns = start, .id = ++id, .name = name, .phase = MarkPhase::opened});
+    batch.marks.push_back({.time_ns = start + length, .id = id, .phase = MarkPhase::closed});
+  };
+  for (std::uint64_t i = 0; i < 50; ++i) add(100 + 10 * i, 3, 9);
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    add(1000 + 100 * i, 1, 50);
+    add(1060 + 100 * i, 2, 5);
+    add(1070 + 100 * i, 2, 5);
+  }
+  const Recording recording = assemble(batch);
+  REQUIRE(recording.step_marks.size() == 4);
+  REQUIRE(recording.step_marks[1].start.count() == 1100);
+  REQUIRE(recording.step_marks_from == "NVTX range 'jit_update'");
+}
+
 }  // namespace
 }  // namespace scaleworth::trace::recording
