@@ -180,7 +180,8 @@ TEST_CASE("a machine that changed during a run has intervals that hold both of i
   }
 }
 
-TEST_CASE("a machine that stayed as it was has the intervals of the first look", "[probes]") {
+TEST_CASE("a machine that stayed as it was has the intervals of the first look",
+          "[probes][statistics]") {
   int wider = 0;
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
     ChangedMachine same;

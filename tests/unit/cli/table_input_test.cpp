@@ -97,9 +97,9 @@ TEST_CASE("brackets without a name are refused before the parser sees them", "[d
   CHECK(toml("[ 'row' ]\np = 1\n").starts_with("t.toml: no rows"));
 }
 
-TEST_CASE("a million rows are refused at the first one too many", "[decide]") {
+TEST_CASE("rows beyond a hundred thousand are refused at the first one too many", "[decide]") {
   std::string text = "p,time_s\n";
-  for (int i = 1; i <= 1000000; ++i) text += "1,1\n";
+  for (int i = 1; i <= 100002; ++i) text += "1,1\n";
   CHECK(csv(text) == "t.csv:100002: more than 100000 rows; give one per count and repeat");
 }
 

@@ -195,7 +195,7 @@ TEST_CASE("cells of the page keep their value in base units", "[html]") {
   CHECK(page.find("data-column=\"step_time\"") != std::string::npos);
 }
 
-TEST_CASE("a page stays below 3 MB whatever its tables and its JSON hold", "[html]") {
+TEST_CASE("a page stays below 3 MB whatever its tables and its JSON hold", "[html][large]") {
   struct Line {
     int rank = 0;
   };

@@ -69,7 +69,8 @@ TEST_CASE("a long job on 16384 GPUs takes 13.7 % longer", "[cost]") {
   CHECK_THAT(plan->goodput(), WithinAbs(1.0 / 1.137, 0.0005));
 }
 
-TEST_CASE("without notice the expected time agrees with simulated jobs within 1 %", "[cost]") {
+TEST_CASE("without notice the expected time agrees with simulated jobs within 1 %",
+          "[cost][statistics]") {
   const Preemption terms = terms_of(1.0 / 6.0, 120, 600, 0);
   CHECK(plan_spot(terms, 1, Seconds(36000))->segments == 16);  // 36000 s / 2197.6 s
   check_within_a_per_cent(terms, 1, 36000);
@@ -77,7 +78,8 @@ TEST_CASE("without notice the expected time agrees with simulated jobs within 1 
   check_within_a_per_cent(terms_of(1.0, 120, 600, 119), 4, 20000);  // too short to save
 }
 
-TEST_CASE("a notice that suffices to save costs the writing and the restart, no work", "[cost]") {
+TEST_CASE("a notice that suffices to save costs the writing and the restart, no work",
+          "[cost][statistics]") {
   check_within_a_per_cent(terms_of(0.5, 120, 600, 120), 1, 36000);  // equal to the checkpoint
   check_within_a_per_cent(terms_of(0.5, 60, 600, 300), 4, 36000);
   check_within_a_per_cent(terms_of(2.0, 240, 60, 240), 3, 20000);  // M = 10 min
@@ -150,7 +152,7 @@ TEST_CASE("the wait for new machines takes wall time but no rank-hours", "[cost]
 }
 
 TEST_CASE("failures without notice beside reclaims with notice agree with simulated jobs",
-          "[cost]") {
+          "[cost][statistics]") {
   Preemption terms = terms_of(0.4, 100, 300, 120);
   terms.failures_per_hour = 0.1;
   terms.ranks_per_instance = 4;
@@ -240,7 +242,8 @@ double largest_difference(const Preemption& terms, int ranks, Seconds work) {
 }
 }  // namespace
 
-TEST_CASE("the chance of being in time agrees with simulated jobs within 1 %", "[cost]") {
+TEST_CASE("the chance of being in time agrees with simulated jobs within 1 %",
+          "[cost][statistics]") {
   // M of 6 h, 30 min, 6 h with notice, and 12 min with restarts longer than segments.
   CHECK(largest_difference({1.0 / 6.0, Seconds(120), Seconds(600), Seconds(0)}, 1, Seconds(36000)) <
         0.01);

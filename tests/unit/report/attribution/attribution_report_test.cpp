@@ -549,7 +549,7 @@ TEST_CASE("the summary fits one screen of lines and no line is too long", "[attr
   REQUIRE(std::count(text.begin(), text.end(), '\n') <= 70);
 }
 
-TEST_CASE("a large job's text does not list every rank", "[attribution]") {
+TEST_CASE("a large job's text does not list every rank", "[attribution][large]") {
   RenderOptions options;
   options.details = true;
   const std::string text = render_attribution(large_job(4096), std::nullopt, options);

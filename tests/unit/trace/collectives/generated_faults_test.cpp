@@ -52,7 +52,8 @@ TEST_CASE("A rank whose transfers are slow with every partner is named at severa
       }
 }
 
-TEST_CASE("Fabric that is as fast everywhere is not named, however much the transfers scatter") {
+TEST_CASE("Fabric that is as fast everywhere is not named, however much the transfers scatter",
+          "[statistics]") {
   for (const auto& [replicas, stages] : {std::pair(8, 1), std::pair(2, 4), std::pair(3, 3)})
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
       JobPlan plan = plan_of(replicas, stages, seed);
