@@ -53,7 +53,6 @@ TEST_CASE("A native export has nested tracks, paired arrows and the counts that 
   const PerfettoFile file(folder.file("a.pftrace"));
   CHECK(counts.arrows == 1);
   CHECK(counts.left_out == 0);
-  CHECK(counts.narrowed.empty());
   CHECK(counts.bytes == std::filesystem::file_size(folder.file("a.pftrace")));
 
   CHECK(written(track_of(file, "rank 0", "GPU 0 stream 7")) == "gemm_kernel 10 | end 70");
