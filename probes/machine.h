@@ -47,15 +47,6 @@ struct LatencyWork {
   Bytes working_set;
 };
 
-/// Read-modify-write of a working set with `fma_per_element` dependent-chain FMAs per element:
-/// intensity = 2 fma_per_element / (2 sizeof element), chosen at run time.
-struct IntensityWork {
-  NumberFormat precision = NumberFormat::fp64;
-  Bytes working_set;  // per worker
-  int fma_per_element = 1;
-  int workers = 1;
-};
-
 /// C(m x n) = A(m x k) B(k x n), row-major, random data, `batch` independent products per
 /// operation.
 struct GemmWork {
@@ -100,7 +91,6 @@ class Machine {
   virtual Measured time_memory(const MemoryWork& work, const Target& target) = 0;
   /// wall_s is the time per load.
   virtual Measured time_latency(const LatencyWork& work, const Target& target) = 0;
-  virtual Measured time_intensity(const IntensityWork& work, const Target& target) = 0;
   /// The library behind `time_gemm`, or why there is none.
   virtual Outcome<std::string> gemm_library() = 0;
   /// Throws ProbeFailure if the result differs from a reference beyond rounding.

@@ -18,7 +18,6 @@ std::vector<int> worker_counts(const PlanInputs& setting);
 inline constexpr SuitePace compute_pace{{Seconds(0.1), 20}, {Seconds(0.4), 40}};
 inline constexpr SuitePace memory_pace{{Seconds(0.03), 20}, {Seconds(0.12), 40}};
 inline constexpr SuitePace latency_pace{{Seconds(0.05), 20}, {Seconds(0.15), 40}};
-inline constexpr SuitePace intensity_pace{{Seconds(0.06), 20}, {Seconds(0.25), 40}};
 inline constexpr SuitePace gemm_pace{{Seconds(0.13), 20}, {Seconds(0.35), 20}};
 
 /// Bytes per worker from which streams go: 4 KiB, then by a constant factor up to 4 times the last
@@ -34,8 +33,6 @@ std::optional<std::string> memory_shortage(const PlanInputs& setting, int worker
 /// axis, but the largest set is read and written first, so that memory is touched once.
 std::vector<MemoryWork> memory_plan(const PlanInputs& setting);
 std::vector<LatencyWork> latency_plan(const PlanInputs& setting);
-/// Grouped by worker count and precision, because each group fills its memory anew.
-std::vector<IntensityWork> intensity_plan(const PlanInputs& setting);
 std::vector<FmaWork> compute_plan(const PlanInputs& setting, const std::vector<std::string>& isas);
 
 // What the preparation of a setting costs, for estimates only. Round figures between a laptop and

@@ -28,7 +28,6 @@ constexpr double cache_multiple = 4.0;                // as memory_multiple of t
 constexpr double available_share = 0.125;             // of memory, all workers together
 constexpr double largest_total = 16.0 * (1LL << 30);  // caches beyond 4 GiB are not seen whole
 constexpr double nontemporal_from = 4.0 * (1 << 20);  // beyond the L2 cache of one core
-constexpr int longest_chain = 512;
 
 double wished_total(const PlanInputs& setting) {
   return std::min(cache_multiple * setting.last_cache.value(), largest_total);
@@ -164,22 +163,6 @@ std::vector<LatencyWork> latency_plan(const PlanInputs& setting) {
   std::stable_partition(works.begin(), works.end(), [&](const LatencyWork& work) {
     return work.working_set == working_sets(setting, 1).back();
   });
-  return works;
-}
-
-std::vector<IntensityWork> intensity_plan(const PlanInputs& setting) {
-  std::vector<IntensityWork> works;
-  for (const int workers : worker_counts(setting)) {
-    const Bytes set = working_sets(setting, workers).back();
-    for (const NumberFormat precision : {NumberFormat::fp32, NumberFormat::fp64}) {
-      std::vector<IntensityWork> ladder;
-      for (int fmas = 1; fmas <= longest_chain; fmas *= 2) {
-        ladder.push_back({precision, set, fmas, workers});
-      }
-      in_random_order(ladder);
-      works.insert(works.end(), ladder.begin(), ladder.end());
-    }
-  }
   return works;
 }
 

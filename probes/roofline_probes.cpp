@@ -69,17 +69,6 @@ SettingFacts facts_of(const GemmShape& shape) {
   return facts;
 }
 
-SettingFacts facts_of(const IntensityWork& work) {
-  return {fmt::format("{} FMAs per {} element, {} workers",
-                      work.fma_per_element,
-                      key_of(work.precision),
-                      work.workers),
-          {{Parameter::precision, work.precision},
-           {Parameter::workers, work.workers},
-           {Parameter::working_set_bytes, whole_bytes(work.working_set)},
-           {Parameter::fma_per_element, work.fma_per_element}}};
-}
-
 SettingFacts facts_of(const LatencyWork& work) {
   return {fmt::format("loads within {:.0f} KiB", work.working_set.value() / 1024.0),
           {{Parameter::working_set_bytes, whole_bytes(work.working_set)}},
@@ -156,27 +145,6 @@ Seconds estimate_gemm(const PlanInputs& setting) {
   return estimate_gemm_shapes(gemm_plan(setting), setting.suite);
 }
 
-/// 1, 2, 4 ... 512 FMAs per element of a set beyond the last cache, fp32 and fp64, 1 and all
-/// workers.
-void measure_intensity(Machine& machine, const PlanInputs& setting, Recorder& recorder) {
-  warn_of_shortage(setting, worker_counts(setting), recorder);
-  const auto plan = intensity_plan(setting);
-  measure_plan(machine, plan, intensity_pace(setting.suite), recorder, &Machine::time_intensity);
-  machine.release_memory();
-}
-
-Seconds estimate_intensity(const PlanInputs& setting) {
-  Seconds total{};
-  for (const IntensityWork& work : intensity_plan(setting)) {
-    total += time_per_setting(intensity_pace(setting.suite));
-    // The first rung of each ladder fills the set, the first ladder of each count its pages too.
-    if (work.fma_per_element == 1) {
-      total += work.workers * work.working_set / first_touch_rate(work.workers);
-    }
-  }
-  return total;
-}
-
 /// One dependent load over the same working sets as memory, one worker.
 void measure_latency(Machine& machine, const PlanInputs& setting, Recorder& recorder) {
   warn_of_shortage(setting, {1}, recorder);
@@ -246,10 +214,6 @@ std::span<const NodeProbe> node_probes() {
                 "How long does one dependent load take at each level?",
                 &estimate_latency,
                 &measure_latency},
-      NodeProbe{probe_name::roofline_intensity,
-                "From how many FLOPs per byte on is compute the limit, and how soft is the ridge?",
-                &estimate_intensity,
-                &measure_intensity},
       NodeProbe{probe_name::roofline_gemm,
                 "How close to the roof does the library multiply matrices of these shapes?",
                 &estimate_gemm,

@@ -54,32 +54,19 @@ class CudaDevice : public Device {
     }
   }
 
-  DeviceMeasured time_fma(const DeviceFma& work, const Target& target) override {
-    return ask("multiply-adds in registers", [&](Workbench& bench) {
-      return work.tensor ? time_tensor_cores(bench, work.format, target)
-                         : time_cuda_cores(bench, work.format, target);
-    });
+  DeviceMeasured time_fma(NumberFormat format, const Target& target) override {
+    return ask("multiply-adds in registers",
+               [&](Workbench& bench) { return time_cuda_cores(bench, format, target); });
   }
 
   DeviceMeasured time_stream(const StreamWork& work, const Target& target) override {
     return ask(fmt::format("{} of {:.0f} bytes", key_of(work.kernel), work.working_set.value()),
-               [&](Workbench& bench) {
-                 return work.scope == StreamScope::device
-                            ? time_device_stream(bench, work, target)
-                            : time_multiprocessor_read(bench, work, target);
-               });
+               [&](Workbench& bench) { return time_device_stream(bench, work, target); });
   }
 
   DeviceMeasured time_chase(const ChaseWork& work, const Target& target) override {
     return ask(fmt::format("a chain of loads through {:.0f} bytes", work.working_set.value()),
                [&](Workbench& bench) { return gpu::time_chase(bench, work, target); });
-  }
-
-  DeviceMeasured time_ladder(const LadderWork& work, const Target& target) override {
-    return ask(fmt::format("{} multiply-adds per element over {:.0f} bytes",
-                           work.fma_per_element,
-                           work.working_set.value()),
-               [&](Workbench& bench) { return gpu::time_ladder(bench, work, target); });
   }
 
   DeviceMeasured time_transfer(const TransferWork& work, const Target& target) override {

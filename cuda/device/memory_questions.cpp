@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <set>
 
 namespace scaleworth::gpu {
 namespace {
@@ -135,7 +134,7 @@ class DeviceStream {
   int blocks_ = 0;
 };
 
-constexpr std::uint64_t line_bytes = 128;
+constexpr auto line_bytes = static_cast<std::uint64_t>(probes::chase_stride.value());
 constexpr std::uint64_t cycle_seed = 1;
 // Of one repetition: enough for the GPU's timer, which may step by a microsecond.
 constexpr int loads_at_least = 4096;
@@ -145,25 +144,21 @@ constexpr std::uint32_t most_warmed_nodes = 4096;
 class Chase {
  public:
   Chase(Workbench& bench, const ChaseWork& work) : bench_(bench) {
-    const auto stride = static_cast<std::uint64_t>(work.stride.value());
     const auto bytes = static_cast<std::uint64_t>(work.working_set.value());
-    const std::uint64_t count = stride == 0 ? 0 : bytes / stride;
-    if (stride % line_bytes != 0 || count < 2 || count > 0xffffffffU) {
+    const std::uint64_t count = bytes / line_bytes;
+    if (count < 2 || count > 0xffffffffU) {
       throw ProbeFailure(
-          "GPU {}: {} bytes with a stride of {} make no cycle: at least two nodes and a "
-          "multiple of {} bytes are needed",
+          "GPU {}: {} bytes make no cycle: at least two nodes of {} bytes are needed",
           bench.description().ordinal,
           bytes,
-          stride,
           line_bytes);
     }
-    doing_ = fmt::format("a chain of loads through {} bytes, stride {}", bytes, stride);
-    memory_ = bench.allocate(count * stride);
+    doing_ = fmt::format("a chain of loads through {} bytes", bytes);
+    memory_ = bench.allocate(count * line_bytes);
     state_ = bench.allocate(sizeof(ChaseState));
     fetched_ = allocate_pinned(bench.health(), sizeof(ChaseState));
     nodes_.base = memory_.get();
-    nodes_.stride = stride;
-    nodes_.spread = stride > line_bytes ? line_bytes : 0;
+    nodes_.stride = line_bytes;
     nodes_.count = static_cast<std::uint32_t>(count);
     link();
   }
@@ -198,8 +193,7 @@ class Chase {
   }
 
   std::byte* address_of(std::uint32_t index) const {
-    return static_cast<std::byte*>(memory_.get()) + nodes_.stride * index +
-           nodes_.spread * index % nodes_.stride;
+    return static_cast<std::byte*>(memory_.get()) + nodes_.stride * index;
   }
 
   void link() {
@@ -240,137 +234,6 @@ class Chase {
   ChaseNodes nodes_;
 };
 
-constexpr std::uint32_t read_seed = 1;
-constexpr int most_read_passes = 1 << 20;
-// More than a question has, but for a long budget: then the last ones.
-constexpr std::size_t remembered_launches = 4096;
-
-class MultiprocessorWork {
- public:
-  MultiprocessorWork(Workbench& bench, const StreamWork& work)
-      : bench_(bench), shared_(work.scope == StreamScope::shared) {
-    read_.shared_bytes = lone_block_bytes(bench.description().compute_capability);
-    require_readable(work);
-    read_.blocks = bench.description().multiprocessors;
-    read_.block_threads = work.variant.block_threads;
-    read_.unroll = work.variant.unroll;
-    const auto threads = static_cast<std::uint32_t>(read_.block_threads);
-    const auto vectors = static_cast<std::uint32_t>(work.working_set.value() / vector_bytes);
-    read_.vectors = std::max(threads, vectors / threads * threads);
-    const auto blocks = static_cast<std::size_t>(read_.blocks);
-    data_ = bench.allocate(blocks * read_.vectors * vector_bytes);
-    sums_ = bench.allocate(blocks * threads * sizeof(float));
-    places_ = bench.allocate(remembered_launches * blocks * sizeof(unsigned));
-    check(launch_fill_uniform(FmaFormat::fp32,
-                              data(),
-                              blocks * read_.vectors * vector_floats,
-                              read_seed,
-                              bench.stream()));
-  }
-
-  double bytes() const { return static_cast<double>(read_.vectors) * vector_bytes * read_.blocks; }
-
-  BatchWork passes(int count) const {
-    return {.doing = doing(), .enqueue = [this, count](cudaStream_t stream, int) {
-              return launch(count, false, stream);
-            }};
-  }
-
-  /// The sums of each thread of the first, the middle and the last block: the host adds in the same
-  /// order.
-  void check_result() {
-    const auto threads = static_cast<std::size_t>(read_.block_threads);
-    const std::size_t count = static_cast<std::size_t>(read_.blocks) * threads;
-    check(cudaMemsetAsync(sums_.get(), 0xff, count * sizeof(float), bench_.stream()));
-    check(launch(1, true, bench_.stream()));
-    for (const int block : {0, read_.blocks / 2, read_.blocks - 1}) {
-      const std::uint64_t first = static_cast<std::uint64_t>(block) * read_.vectors * vector_floats;
-      require_floats(
-          bench_,
-          static_cast<const float*>(sums_.get()) + static_cast<std::size_t>(block) * threads,
-          threads,
-          [&](std::uint64_t thread) { return sum_of_thread(first, thread); },
-          doing());
-    }
-  }
-
-  /// What is to be said of launches so far in which a multiprocessor had two blocks, and another
-  /// none; empty for none.
-  std::string crowding() {
-    const auto blocks = static_cast<std::size_t>(read_.blocks);
-    const std::size_t launches = std::min(launches_, remembered_launches);
-    const std::size_t bytes = launches * blocks * sizeof(unsigned);
-    const PinnedBuffer fetched = allocate_pinned(bench_.health(), bytes);
-    check(cudaMemcpyAsync(
-        fetched.get(), places_.get(), bytes, cudaMemcpyDeviceToHost, bench_.stream()));
-    bench_.timer().wait(doing());
-    const std::span places(static_cast<const unsigned*>(fetched.get()), launches * blocks);
-    const std::size_t crowded = crowded_launches(places, blocks);
-    if (crowded == 0) return {};
-    return fmt::format("in {} of {} launches some multiprocessors had two blocks and others none",
-                       crowded,
-                       launches);
-  }
-
- private:
-  void require_readable(const StreamWork& work) {
-    if (work.kernel != MemoryKernel::read) {
-      throw NothingToMeasure("inside a multiprocessor only reading is measured");
-    }
-    if (!shared_) return;
-    int limit = 0;
-    const int ordinal = bench_.description().ordinal;
-    check(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
-    if (work.working_set.value() > limit) {
-      throw NothingToMeasure(
-          "GPU {} gives a block at most {} bytes of shared memory, {:.0f} were asked for",
-          ordinal,
-          limit,
-          work.working_set.value());
-    }
-    read_.shared_bytes = limit;
-  }
-
-  float* data() const { return static_cast<float*>(data_.get()); }
-
-  std::string doing() const {
-    return fmt::format("reading {} bytes of {} per multiprocessor",
-                       read_.vectors * vector_bytes,
-                       shared_ ? "shared memory" : "L1");
-  }
-
-  cudaError_t launch(int passes, bool want_sums, cudaStream_t stream) const {
-    MultiprocessorRead read = read_;
-    read.passes = passes;
-    const std::size_t place = launches_++ % remembered_launches;
-    const MultiprocessorReadResult result{
-        static_cast<float*>(sums_.get()),
-        want_sums,
-        static_cast<unsigned*>(places_.get()) + place * static_cast<std::size_t>(read.blocks)};
-    return shared_ ? launch_shared_read(read, data(), result, stream)
-                   : launch_l1_read(read, data(), result, stream);
-  }
-
-  float sum_of_thread(std::uint64_t first, std::uint64_t thread) const {
-    float sums[vector_floats] = {};
-    for (std::uint64_t i = thread; i < read_.vectors;
-         i += static_cast<std::uint64_t>(read_.block_threads)) {
-      for (std::uint32_t c = 0; c < vector_floats; ++c) {
-        sums[c] += uniform_value(first + i * vector_floats + c, read_seed);
-      }
-    }
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  }
-
-  Workbench& bench_;
-  bool shared_;
-  MultiprocessorRead read_;
-  DeviceBuffer data_;
-  DeviceBuffer sums_;
-  DeviceBuffer places_;  // of each launch, where its blocks ran
-  mutable std::size_t launches_ = 0;
-};
-
 constexpr std::uint64_t most_stretches = 64;
 constexpr std::uint64_t stretch_elements = 256;
 }  // namespace
@@ -398,31 +261,6 @@ DeviceMeasured time_chase(Workbench& bench, const ChaseWork& work, const Target&
   options.maximum_repetitions = 1 << 16;
   options.operations = loads_at_least;
   return bench.watched([&] { return sample_batches(runner, target, options); });
-}
-
-DeviceMeasured time_multiprocessor_read(Workbench& bench,
-                                        const StreamWork& work,
-                                        const Target& target) {
-  MultiprocessorWork reading(bench, work);
-  reading.check_result();
-  const int passes =
-      bench.passes_for([&](int count) { return reading.passes(count); }, most_read_passes);
-  DeviceMeasured measured = bench.time(reading.passes(passes), target, passes);
-  measured.bytes = Bytes(reading.bytes());
-  if (const std::string crowding = reading.crowding(); !crowding.empty()) {
-    measured.warnings.push_back(crowding);
-  }
-  return measured;
-}
-
-std::size_t crowded_launches(std::span<const unsigned> places, std::size_t blocks) {
-  std::size_t crowded = 0;
-  for (; places.size() >= blocks && blocks > 0; places = places.subspan(blocks)) {
-    const std::set<unsigned> met(places.begin(),
-                                 places.begin() + static_cast<std::ptrdiff_t>(blocks));
-    crowded += met.size() < blocks ? 1 : 0;
-  }
-  return crowded;
 }
 
 std::vector<ArraySample> take_samples(Workbench& bench,

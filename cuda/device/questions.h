@@ -22,33 +22,18 @@ using Question = DeviceMeasured(Workbench& bench, Work work, const Target& targe
 /// The end values of shorter chains are compared with the host's, bit by bit.
 Question<NumberFormat> time_cuda_cores;
 
-/// mma.sync on registers: fp64, tf32, bf16, fp16, int8. Checked with constant operands.
-Question<NumberFormat> time_tensor_cores;
-
-/// Scope device. An operation is one walk over the working set. Results are checked: copy, triad
+/// An operation is one walk over the working set. Results are checked: copy, triad
 /// and write by samples, read by its sum.
 Question<const StreamWork&> time_device_stream;
 
-/// Scopes multiprocessor and shared, read only; an operation is one walk of all multiprocessors,
-/// each over its own working set. Sums are checked.
-Question<const StreamWork&> time_multiprocessor_read;
-
 /// An operation is one load. That the chain goes where it should is checked.
 Question<const ChaseWork&> time_chase;
-
-/// An operation is one walk over the working set. Samples are compared with the host's chain, bit
-/// by bit.
-Question<const LadderWork&> time_ladder;
 
 /// An operation is one transfer, both ways at once if asked so. What arrived is checked by samples.
 Question<const TransferWork&> time_transfer;
 
 /// An operation is one launch.
 Question<LaunchKind> time_launch;
-
-/// Of launches of `blocks` blocks that are to run on a multiprocessor each: how many had two on
-/// one. `places`: where each block ran, launch by launch.
-std::size_t crowded_launches(std::span<const unsigned> places, std::size_t blocks);
 
 /// A stretch of an array on a GPU, for checks by the host: its first element's index, and its
 /// elements' bytes.

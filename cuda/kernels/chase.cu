@@ -4,8 +4,7 @@
 namespace scaleworth::gpu {
 namespace {
 __device__ __forceinline__ char* node_at(const ChaseNodes& nodes, std::uint32_t index) {
-  return static_cast<char*>(nodes.base) + nodes.stride * index +
-         (nodes.spread * index) % nodes.stride;
+  return static_cast<char*>(nodes.base) + nodes.stride * index;
 }
 
 __global__ void chase_link(ChaseNodes nodes) {

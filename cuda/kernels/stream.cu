@@ -45,32 +45,9 @@ struct Pointers {
   float scalar;
 };
 
-template <StreamOperation operation, bool streaming>
-__device__ __forceinline__ void one(const Pointers& p, std::uint64_t i, float4& sum) {
-  if (operation == StreamOperation::read) {
-    const float4 v = load<streaming>(p.a + i);
-    sum.x += v.x;
-    sum.y += v.y;
-    sum.z += v.z;
-    sum.w += v.w;
-  } else if (operation == StreamOperation::write) {
-    store<streaming>(p.a + i, make_float4(p.scalar, p.scalar, p.scalar, p.scalar));
-  } else if (operation == StreamOperation::copy) {
-    store<streaming>(p.a + i, load<streaming>(p.b + i));
-  } else {
-    const float4 b = load<streaming>(p.b + i);
-    const float4 c = load<streaming>(p.c + i);
-    store<streaming>(p.a + i,
-                     make_float4(fmaf(p.scalar, c.x, b.x),
-                                 fmaf(p.scalar, c.y, b.y),
-                                 fmaf(p.scalar, c.z, b.z),
-                                 fmaf(p.scalar, c.w, b.w)));
-  }
-}
-
 /// `unroll` accesses that are all issued before the first result is used.
 template <StreamOperation operation, int threads, int unroll, bool streaming>
-__device__ __forceinline__ void whole_turn(const Pointers& p, std::uint64_t first, float4& sum) {
+__device__ __forceinline__ void accesses(const Pointers& p, std::uint64_t first, float4& sum) {
   float4 b[unroll];
   float4 c[unroll];
   const float4* source = operation == StreamOperation::read ? p.a : p.b;
@@ -113,10 +90,10 @@ __global__ void __launch_bounds__(threads, 1024 / threads)
   for (unsigned turn = blockIdx.x; turn < turns.count; turn += gridDim.x) {
     const std::uint64_t begin = static_cast<std::uint64_t>(place) * length;
     if (begin + length <= p.vectors) {
-      whole_turn<operation, threads, unroll, streaming>(p, begin + threadIdx.x, sum);
+      accesses<operation, threads, unroll, streaming>(p, begin + threadIdx.x, sum);
     } else {
       for (std::uint64_t i = begin + threadIdx.x; i < p.vectors; i += threads) {
-        one<operation, streaming>(p, i, sum);
+        accesses<operation, threads, 1, streaming>(p, i, sum);
       }
     }
     place += turns.step;

@@ -15,37 +15,18 @@
 #include <vector>
 
 namespace scaleworth::probes {
-/// Independent chains of fused multiply-adds in registers on all multiprocessors, CUDA cores only:
-/// fp64, fp32, fp16 (half2), bf16 (bf16x2); or `tensor`: back-to-back matrix instructions on
-/// registers (fp16, bf16, tf32, fp64, int8, and fp8_e4m3 at 8.9 and from 12.0), the ceiling without
-/// memory.
-struct DeviceFma {
-  NumberFormat format = NumberFormat::fp32;
-  bool tensor = false;
-};
-
-/// Shared memory and L1 have read only.
 struct StreamWork {
   MemoryKernel kernel = MemoryKernel::read;
-  StreamScope scope = StreamScope::device;
-  Bytes working_set;  // all arrays together; scope multiprocessor or shared: of one multiprocessor
+  Bytes working_set;  // all arrays together
   StreamVariant variant;
 };
 
 /// One dependent load after another along a random cycle with one node per 128-byte line, one
-/// thread; times are per load. `stride` 2 MiB instead of 128 B measures the reach of the TLBs.
+/// thread; times are per load.
 struct ChaseWork {
   Bytes working_set;
-  Bytes stride{128};
 };
-
-/// Read-modify-write of an array with `fma_per_element` FMAs per element over independent chains,
-/// chosen at run time: intensity = 2 fma_per_element / (2 sizeof element). fp32, fp64, fp16, bf16.
-struct LadderWork {
-  NumberFormat format = NumberFormat::fp32;
-  Bytes working_set;
-  int fma_per_element = 1;
-};
+inline constexpr Bytes chase_stride{128};
 
 /// One end of a transfer: this node's memory, or a GPU by its ordinal.
 struct Endpoint {
@@ -183,11 +164,12 @@ class Device {
   /// Memory that this process may still allocate on the GPU.
   virtual Bytes available_memory() const = 0;
 
-  virtual DeviceMeasured time_fma(const DeviceFma& work, const Target& target) = 0;
+  /// Independent chains of fused multiply-adds in registers on all multiprocessors, by the CUDA
+  /// cores: fp64, fp32, fp16 (half2), bf16 (bf16x2).
+  virtual DeviceMeasured time_fma(NumberFormat format, const Target& target) = 0;
   virtual DeviceMeasured time_stream(const StreamWork& work, const Target& target) = 0;
   /// time_s is the time per load.
   virtual DeviceMeasured time_chase(const ChaseWork& work, const Target& target) = 0;
-  virtual DeviceMeasured time_ladder(const LadderWork& work, const Target& target) = 0;
   virtual DeviceMeasured time_transfer(const TransferWork& work, const Target& target) = 0;
   virtual DeviceMeasured time_launch(LaunchKind kind, const Target& target) = 0;
 

@@ -32,12 +32,12 @@ constexpr std::array facts{FormatFacts{NumberFormat::fp64, {1, 1}, 0, any, 53},
                            FormatFacts{NumberFormat::nvfp4, {32, 32}, 100, any, 0}};
 static_assert(std::ranges::equal(facts, every<NumberFormat>, {}, &FormatFacts::format));
 
-const FormatFacts& facts_of(NumberFormat format) {
+const FormatFacts& format_facts(NumberFormat format) {
   return facts.at(static_cast<std::size_t>(format));
 }
 
 int significant_bits(NumberFormat format) {
-  const int bits = facts_of(format).significant_bits;
+  const int bits = format_facts(format).significant_bits;
   if (bits > 0) return bits;
   throw NothingToMeasure("the CUDA cores have no fused multiply-add in {}", key_of(format));
 }
@@ -61,11 +61,11 @@ double step(int bits, double x, const ChainConstants& constants) {
 }  // namespace
 
 Granularity granularity(NumberFormat format) {
-  return facts_of(format).granularity;
+  return format_facts(format).granularity;
 }
 
 bool has_format(NumberFormat format, int compute_capability) {
-  const FormatFacts& entry = facts_of(format);
+  const FormatFacts& entry = format_facts(format);
   return compute_capability >= entry.from_capability && compute_capability <= entry.to_capability;
 }
 

@@ -53,14 +53,8 @@ std::string size_name(Bytes size);
 /// What `device` says is available, or `presumed` where it is lost.
 Bytes available_or(const Device& device, Bytes presumed);
 
-/// Every format with an FMA of the CUDA cores, then every one with a tensor-core product, fp8
-/// where it has an instruction for all warps (8.9, 12.0 and later). Nothing for a glance.
-std::vector<DeviceFma> device_compute_plan(const PlannedDevice& planned);
-
-/// Rungs 1 to 512 in random order, one format after the other because each fills the memory anew:
-/// fp32, fp64; standard suite: and the 16-bit formats. The set is four times the L2 cache, or a
-/// quarter of the available memory where that is less. Nothing for a glance.
-std::vector<LadderWork> device_intensity_plan(const PlannedDevice& planned);
+/// Every format with an FMA of the CUDA cores. Nothing for a glance.
+std::vector<NumberFormat> device_compute_plan(const PlannedDevice& planned);
 
 /// Nothing for a glance.
 std::vector<LaunchKind> device_launch_plan(const PlannedDevice& planned);
@@ -74,7 +68,7 @@ std::vector<ChaseWork> chase_plan(const PlannedDevice& planned);
 /// Whether the arrays of a sweep lie in the L2 cache or beyond it: the best kernel differs.
 enum class Region { cache, memory };
 
-/// Working sets of scope device, all arrays together, ascending: from the larger of 1 MiB and a
+/// Working sets, all arrays together, ascending: from the larger of 1 MiB and a
 /// 32nd of the L2 cache to the larger of 1 GiB and 4 times the L2 cache, or half of the available
 /// memory where that is less. Multiples of 12 KiB: whole pages for one, two and three arrays.
 std::vector<Bytes> device_sets(const PlannedDevice& planned);
@@ -122,9 +116,9 @@ BytesPerSecond presumed_memory_rate(const DeviceDescription& description);
 // measuring of the others.
 
 DeviceProbe::Measure measure_device_compute, measure_device_memory, measure_device_latency,
-    measure_device_intensity, measure_device_transfer, measure_device_launch;
+    measure_device_transfer, measure_device_launch;
 DeviceProbe::Estimate estimate_device_compute, estimate_device_memory, estimate_device_latency,
-    estimate_device_intensity, estimate_device_transfer, estimate_device_launch;
+    estimate_device_transfer, estimate_device_launch;
 
 /// A setting that breaks becomes a warning with the GPU's ordinal; a GPU that breaks twice in a row
 /// is asked nothing more in this walk, so that the time-outs of a lost one do not add up. Wrong

@@ -37,27 +37,6 @@ std::vector<PlannedDevice> plan_devices(const DeviceSetting& setting, const Avai
   return planned;
 }
 
-constexpr int first_fp64_tensor_capability = 80;
-constexpr int longest_chain = 512;
-constexpr double ladder_cache_multiple = 4.0;
-constexpr double smallest_ladder_set = 64.0 * 1024 * 1024;
-constexpr double ladder_memory_share = 0.25;
-constexpr double ladder_granule = 4096.0;
-
-bool has_tensor_product(NumberFormat format, int capability) {
-  if (format == NumberFormat::fp64) return capability >= first_fp64_tensor_capability;
-  // Between them mma.sync in fp8 is made of fp16 products.
-  if (format == NumberFormat::fp8_e4m3) return capability == 89 || capability >= 120;
-  return has_format(format, capability);
-}
-
-Bytes ladder_set(const PlannedDevice& planned) {
-  const double wished =
-      std::max(ladder_cache_multiple * planned.description.l2_cache.value(), smallest_ladder_set);
-  const double fitting = std::min(wished, ladder_memory_share * planned.available.value());
-  return Bytes(std::max(1.0, std::floor(fitting / ladder_granule)) * ladder_granule);
-}
-
 constexpr double granule = 3.0 * 4096.0;
 constexpr double smallest_cache_share = 1.0 / 32.0;
 constexpr double sweep_cache_multiple = 4.0;
@@ -68,8 +47,6 @@ constexpr double presumed_rate = 1e12;
 constexpr std::array kernels{
     MemoryKernel::read, MemoryKernel::write, MemoryKernel::copy, MemoryKernel::triad};
 constexpr StreamVariant usual{StreamGrid::persistent, 512, 4, false};
-constexpr Bytes block_round{512.0 * 4.0 *
-                            16.0};  // of a block with the usual variant; fits shared memory
 
 Bytes whole_granules(double bytes) {
   return Bytes(std::max(1.0, std::floor(bytes / granule)) * granule);
@@ -99,37 +76,6 @@ std::vector<StreamVariant> variants_of(Suite suite, bool streaming) {
   return variants;
 }
 
-/// Around the L1 cache, which shares its memory with what a kernel declares as shared.
-std::vector<Bytes> multiprocessor_sets(const PlannedDevice& planned) {
-  std::vector<double> shares{0.125, 0.25, 0.5, 1.0, 2.0};
-  if (planned.suite == Suite::standard) {
-    shares = {0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.5, 2.0};
-  }
-  std::vector<Bytes> sets;
-  for (const double share : shares) {
-    const double wished = share * planned.description.shared_per_multiprocessor.value();
-    sets.push_back(std::max(1.0, std::round(wished / block_round.value())) * block_round);
-  }
-  // Small memories leave fewer sets.
-  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-  return sets;
-}
-
-void add_device_scope(const PlannedDevice& planned,
-                      const VariantChoice& choice,
-                      std::vector<StreamWork>& works) {
-  const std::vector<Bytes> sets = device_sets(planned);
-  for (const Bytes set : sets) {
-    const Region region = region_of(planned, set);
-    const bool streaming =
-        region == Region::memory && (planned.suite == Suite::standard || set == sets.back());
-    for (const MemoryKernel kernel : kernels) {
-      works.push_back({kernel, StreamScope::device, set, choice.best(kernel, region, false)});
-      if (!streaming) continue;
-      works.push_back({kernel, StreamScope::device, set, choice.best(kernel, region, true)});
-    }
-  }
-}
 }  // namespace
 
 std::string kind_of(const DeviceDescription& description) {
@@ -207,43 +153,14 @@ std::string size_name(Bytes size) {
   return fmt::format("{:.4g} GiB", kibibytes / kibibyte / kibibyte);
 }
 
-std::vector<DeviceFma> device_compute_plan(const PlannedDevice& planned) {
+std::vector<NumberFormat> device_compute_plan(const PlannedDevice& planned) {
   if (planned.part == Part::glance) return {};
-  const int capability = planned.description.compute_capability;
-  std::vector<DeviceFma> works;
-  for (const auto format :
-       {NumberFormat::fp32, NumberFormat::fp64, NumberFormat::fp16, NumberFormat::bf16}) {
-    if (has_format(format, capability)) works.push_back({format, false});
-  }
-  for (const auto format : {NumberFormat::fp16,
-                            NumberFormat::bf16,
-                            NumberFormat::tf32,
-                            NumberFormat::fp64,
-                            NumberFormat::int8,
-                            NumberFormat::fp8_e4m3}) {
-    if (has_tensor_product(format, capability)) works.push_back({format, true});
-  }
-  return works;
-}
-
-std::vector<LadderWork> device_intensity_plan(const PlannedDevice& planned) {
-  if (planned.part == Part::glance) return {};
-  std::vector<NumberFormat> formats{NumberFormat::fp32, NumberFormat::fp64};
-  if (planned.suite == Suite::standard) {
-    for (const auto format : {NumberFormat::fp16, NumberFormat::bf16}) {
-      if (has_format(format, planned.description.compute_capability)) formats.push_back(format);
-    }
-  }
-  std::vector<LadderWork> works;
-  for (const NumberFormat format : formats) {
-    std::vector<LadderWork> ladder;
-    for (int fmas = 1; fmas <= longest_chain; fmas *= 2) {
-      ladder.push_back({format, ladder_set(planned), fmas});
-    }
-    in_random_order(ladder);
-    works.insert(works.end(), ladder.begin(), ladder.end());
-  }
-  return works;
+  std::vector<NumberFormat> formats{
+      NumberFormat::fp32, NumberFormat::fp64, NumberFormat::fp16, NumberFormat::bf16};
+  std::erase_if(formats, [&](NumberFormat format) {
+    return !has_format(format, planned.description.compute_capability);
+  });
+  return formats;
 }
 
 std::vector<LaunchKind> device_launch_plan(const PlannedDevice& planned) {
@@ -286,8 +203,8 @@ std::vector<StreamWork> pilot_plan(const PlannedDevice& planned) {
   for (const MemoryKernel kernel : kernels) {
     for (const bool streaming : {false, true}) {
       for (const StreamVariant& variant : variants_of(planned.suite, streaming)) {
-        works.push_back({kernel, StreamScope::device, far, variant});
-        if (!streaming) works.push_back({kernel, StreamScope::device, near, variant});
+        works.push_back({kernel, far, variant});
+        if (!streaming) works.push_back({kernel, near, variant});
       }
     }
   }
@@ -312,16 +229,21 @@ StreamVariant VariantChoice::best(MemoryKernel kernel, Region region, bool strea
 std::vector<StreamWork> sweep_plan(const PlannedDevice& planned, const VariantChoice& choice) {
   if (planned.part == Part::glance) {
     return {{MemoryKernel::read,
-             StreamScope::device,
              device_sets(planned).back(),
              choice.best(MemoryKernel::read, Region::memory, false)}};
   }
   std::vector<StreamWork> works;
-  add_device_scope(planned, choice, works);
-  for (const Bytes set : multiprocessor_sets(planned)) {
-    works.push_back({MemoryKernel::read, StreamScope::multiprocessor, set, usual});
+  const std::vector<Bytes> sets = device_sets(planned);
+  for (const Bytes set : sets) {
+    const Region region = region_of(planned, set);
+    const bool streaming =
+        region == Region::memory && (planned.suite == Suite::standard || set == sets.back());
+    for (const MemoryKernel kernel : kernels) {
+      works.push_back({kernel, set, choice.best(kernel, region, false)});
+      if (!streaming) continue;
+      works.push_back({kernel, set, choice.best(kernel, region, true)});
+    }
   }
-  works.push_back({MemoryKernel::read, StreamScope::shared, block_round, usual});
   in_random_order(works);
   return works;
 }
@@ -330,7 +252,6 @@ std::optional<StreamWork> whole_memory_work(const PlannedDevice& planned,
                                             const VariantChoice& choice) {
   if (planned.suite == Suite::quick) return std::nullopt;
   return StreamWork{MemoryKernel::read,
-                    StreamScope::device,
                     whole_granules(whole_memory_share * planned.available.value()),
                     choice.best(MemoryKernel::read, Region::memory, false)};
 }

@@ -74,24 +74,15 @@ constexpr Seconds one_kernel{1e-3};
 constexpr Seconds one_launch{4e-6};
 
 constexpr SuitePace compute_pace{{Seconds(0.4), 20}, {Seconds(1.2), 40}};
-constexpr SuitePace intensity_pace{{Seconds(0.2), 20}, {Seconds(0.45), 20}};
 constexpr SuitePace launch_pace{{Seconds(0.2), 20}, {Seconds(0.6), 40}};
 constexpr SuitePace latency_pace{{Seconds(0.2), 20}, {Seconds(0.26), 20}};
 constexpr SuitePace memory_pace{{Seconds(0.18), 20}, {Seconds(0.35), 20}};
 constexpr Pace pilot_pace{Seconds(0.06), 3};
 
-SettingFacts facts_of(const DeviceFma& work) {
-  const Isa unit = work.tensor ? Isa::tensor_cores : Isa::cuda_cores;
-  return {fmt::format("{} on the {}", key_of(work.format), word_of(unit)),
-          {{Parameter::isa, unit}, {Parameter::precision, work.format}, {Parameter::workers, 1}}};
-}
-
-SettingFacts facts_of(const LadderWork& work) {
-  return {fmt::format("{} FMAs per {} element", work.fma_per_element, key_of(work.format)),
-          {{Parameter::precision, work.format},
-           {Parameter::workers, 1},
-           {Parameter::working_set_bytes, whole_bytes(work.working_set)},
-           {Parameter::fma_per_element, work.fma_per_element}}};
+SettingFacts facts_of(NumberFormat format) {
+  return {
+      fmt::format("{} on the CUDA cores", key_of(format)),
+      {{Parameter::isa, Isa::cuda_cores}, {Parameter::precision, format}, {Parameter::workers, 1}}};
 }
 
 SettingFacts facts_of(LaunchKind kind) {
@@ -99,10 +90,9 @@ SettingFacts facts_of(LaunchKind kind) {
 }
 
 SettingFacts facts_of(const ChaseWork& work) {
-  return {fmt::format(
-              "loads within {}, one per {}", size_name(work.working_set), size_name(work.stride)),
+  return {fmt::format("loads within {}", size_name(work.working_set)),
           {{Parameter::working_set_bytes, whole_bytes(work.working_set)},
-           {Parameter::stride_bytes, whole_bytes(work.stride)}},
+           {Parameter::stride_bytes, whole_bytes(chase_stride)}},
           {{Metric::accesses, 1.0}}};
 }
 
@@ -147,27 +137,15 @@ Seconds time_of(const DeviceSetting& setting,
   return static_cast<double>(settings) * device_setting_time(pace, operation);
 }
 
-constexpr Bytes line{128.0};
-constexpr Bytes page{2.0 * mebibyte};
 constexpr double smallest_set = 4.0 * kibibyte;
 constexpr double chase_cache_multiple = 4.0;
 constexpr double least_chase_end = 256.0 * mebibyte;
 constexpr double line_memory_share = 0.25;
-constexpr double smallest_paged_set = 64.0 * mebibyte;
-constexpr double paged_memory_share = 0.5;
-
-/// Sets from `smallest` by `factor` to `largest`, in whole strides.
-std::vector<ChaseWork> chases(double smallest, double largest, double factor, Bytes stride) {
-  return geometric(smallest, largest, factor, [&](double set) {
-    const double strides = std::max(2.0, std::floor(set / stride.value()));
-    return ChaseWork{Bytes(strides * stride.value()), stride};
-  });
-}
 
 /// Building the cycle on the host.
 Seconds chase_preparation(const ChaseWork& work) {
   constexpr double node_s = 20e-9;  // a swap at a random place
-  return Seconds(work.working_set / work.stride * node_s);
+  return Seconds(work.working_set / chase_stride * node_s);
 }
 
 constexpr int most_attempts = 4;
@@ -175,29 +153,22 @@ constexpr double shrink = 0.75;
 constexpr double presumed_cache_gain = 3.0;  // of L2 over memory, for estimates
 
 std::string name_of(const StreamWork& work) {
-  return fmt::format("{} of {} ({}), {}",
-                     key_of(work.kernel),
-                     size_name(work.working_set),
-                     key_of(work.scope),
-                     word_of(work.variant));
+  return fmt::format(
+      "{} of {}, {}", key_of(work.kernel), size_name(work.working_set), word_of(work.variant));
 }
 
 Point point_of(const Device& device,
                const StreamWork& work,
                Pass pass,
                const DeviceMeasured& measured) {
-  const DeviceDescription& gpu = device.description();
-  Point point = device_point(gpu.ordinal,
+  Point point = device_point(device.description().ordinal,
                              {{Parameter::kernel, work.kernel},
-                              {Parameter::scope, work.scope},
+                              {Parameter::scope, StreamScope::device},
                               {Parameter::workers, 1},
                               {Parameter::pass, pass},
                               {Parameter::working_set_bytes, whole_bytes(work.working_set)}},
                              measured);
   point.setting.set_stream_variant(work.variant);
-  if (work.scope != StreamScope::device) {
-    point.setting.set(Parameter::multiprocessors, std::int64_t{gpu.multiprocessors});
-  }
   return point;
 }
 
@@ -275,7 +246,6 @@ class MemoryProbe {
 };
 
 Seconds time_of(const PlannedDevice& planned, const StreamWork& work, const Pace& pace) {
-  if (work.scope != StreamScope::device) return device_setting_time(pace);
   const bool cached = region_of(planned, work.working_set) == Region::cache;
   const BytesPerSecond rate =
       (cached ? presumed_cache_gain : 1.0) * presumed_memory_rate(planned.description);
@@ -290,15 +260,6 @@ void measure_device_compute(Devices& devices, const DeviceSetting& setting, Reco
 
 Seconds estimate_device_compute(const DeviceSetting& setting) {
   return time_of(setting, &device_compute_plan, compute_pace(setting.suite), one_kernel);
-}
-
-void measure_device_intensity(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  measure_plan(
-      devices, setting, recorder, &device_intensity_plan, intensity_pace, &Device::time_ladder);
-}
-
-Seconds estimate_device_intensity(const DeviceSetting& setting) {
-  return time_of(setting, &device_intensity_plan, intensity_pace(setting.suite), one_kernel);
 }
 
 void measure_device_launch(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
@@ -318,11 +279,9 @@ std::vector<ChaseWork> chase_plan(const PlannedDevice& planned) {
       std::max(chase_cache_multiple * planned.description.l2_cache.value(), least_chase_end);
   const double largest = std::min(wished, line_memory_share * planned.available.value());
   const double factor = planned.suite == Suite::quick ? 2.0 : 1.25;
-  std::vector<ChaseWork> works = chases(smallest_set, largest, factor, line);
-  const double paged = paged_memory_share * planned.available.value();
-  if (planned.suite == Suite::standard && paged >= smallest_paged_set) {
-    std::ranges::copy(chases(smallest_paged_set, paged, 2.0, page), std::back_inserter(works));
-  }
+  auto works = geometric(smallest_set, largest, factor, [](double set) {
+    return ChaseWork{std::floor(set / chase_stride.value()) * chase_stride};
+  });
   in_random_order(works);
   return works;
 }

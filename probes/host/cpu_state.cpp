@@ -70,15 +70,9 @@ std::vector<Fact> absent(const std::string& reason) {
 }
 }  // namespace
 
-std::vector<Fact> frequency_facts(const CpuInfo& cpu,
-                                  const CpuidFacts& cpuid,
-                                  const std::string& cpufreq) {
-  const CpuClock base = first_known({of_file(cpufreq + "/base_frequency"),
-                                     {cpuid.base_hz, "CPUID leaf 0x16", "CPUID"},
-                                     {cpuid.time_stamp_hz, "CPUID leaf 0x15 or 0x40000010", "TSC"},
-                                     of_cpuinfo(cpu)});
-  const CpuClock maximum = first_known(
-      {of_file(cpufreq + "/cpuinfo_max_freq"), {cpuid.maximum_hz, "CPUID leaf 0x16", "CPUID"}});
+std::vector<Fact> frequency_facts(const CpuInfo& cpu, const std::string& cpufreq) {
+  const CpuClock base = first_known({of_file(cpufreq + "/base_frequency"), of_cpuinfo(cpu)});
+  const CpuClock maximum = first_known({of_file(cpufreq + "/cpuinfo_max_freq")});
   const auto basis = base.hz ? std::optional<Value>(base.basis) : std::nullopt;
   return {fact("base_frequency_hz", base),
           fact("maximum_frequency_hz", maximum),

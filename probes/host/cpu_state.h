@@ -10,28 +10,13 @@
 #include <vector>
 
 namespace scaleworth::probes::host {
-// What the x86 instruction CPUID says beyond /proc/cpuinfo; every member absent on other CPUs.
-
-struct CpuidFacts {
-  std::optional<std::string> hypervisor{};  // signature in leaf 0x40000000, "KVMKVMKVM"
-  std::optional<double> base_hz{};          // leaf 0x16 EAX
-  std::optional<double> maximum_hz{};       // leaf 0x16 EBX
-  std::optional<double> time_stamp_hz{};    // leaf 0x15, else leaf 0x40000010 of the hypervisor
-};
-
-/// Source: Intel SDM volume 2A, CPUID; the hypervisor's leaves as Linux reads them
-/// (Documentation/virt/kvm/x86/cpuid.rst; 0x40000010 is VMware's and KVM's timing leaf).
-CpuidFacts read_cpuid();
-
 /// Facts base_frequency_hz, maximum_frequency_hz and frequency_basis. The base is, in this order:
-/// `cpufreq`/base_frequency (kHz; Intel's driver), CPUID leaf 0x16, the time-stamp counter's rate
-/// (which is near the nominal clock), the median "cpu MHz" of /proc/cpuinfo (on a virtual machine
-/// the nominal clock, else the clock of the moment). The maximum is cpufreq's cpuinfo_max_freq or
-/// CPUID's; neither is the clock at which vector code runs, which only a measurement shows.
+/// `cpufreq`/base_frequency (kHz; Intel's driver), the median "cpu MHz" of /proc/cpuinfo (on a
+/// virtual machine the nominal clock, else the clock of the moment). The maximum is cpufreq's
+/// cpuinfo_max_freq; neither is the clock at which vector code runs, which only a measurement
+/// shows.
 std::vector<Fact> frequency_facts(
-    const CpuInfo& cpu,
-    const CpuidFacts& cpuid,
-    const std::string& cpufreq = "/sys/devices/system/cpu/cpu0/cpufreq");
+    const CpuInfo& cpu, const std::string& cpufreq = "/sys/devices/system/cpu/cpu0/cpufreq");
 
 /// CPU time of the machine and of this program at one moment.
 struct LoadReading {

@@ -200,30 +200,13 @@ FactSection software_section() {
            {"compiler", Value(std::string(__VERSION__)), "__VERSION__ of the build"}}};
 }
 
-/// CPUID leaf 0x40000000 of common hypervisors (Linux arch/x86/kernel/cpu/hypervisor.c and the
-/// vendors' manuals).
-constexpr std::pair<std::string_view, std::string_view> known_hypervisors[] = {
-    {"KVMKVMKVM", "KVM"},
-    {"Linux KVM Hv", "KVM (Hyper-V emulation)"},
-    {"Microsoft Hv", "Hyper-V"},
-    {"VMwareVMware", "VMware"},
-    {"XenVMMXenVMM", "Xen"},
-    {"bhyve bhyve ", "bhyve"},
-    {"TCGTCGTCGTCG", "QEMU (emulated)"},
-    {"prl hyperv  ", "Parallels"},
-    {"ACRNACRNACRN", "ACRN"}};
-
-/// On x86 the hypervisor answers CPUID; elsewhere it shows itself in /sys or by the firmware's
-/// maker.
-Fact hypervisor_fact(const CpuInfo& cpu, const CpuidFacts& cpuid) {
-  if (cpuid.hypervisor) {
-    return {"hypervisor", Value(hypervisor_name(*cpuid.hypervisor)), "CPUID leaf 0x40000000"};
-  }
+/// Where the firmware's maker is the hypervisor's or the cloud's, system_vendor names it.
+Fact hypervisor_fact(const CpuInfo& cpu) {
   if (const std::string type = one_line("/sys/hypervisor/type"); !type.empty()) {
     return {"hypervisor", Value(type), "/sys/hypervisor/type"};
   }
   if (cpu.has("hypervisor")) return {"hypervisor", Value(std::string("unknown")), cpuinfo_source};
-  return {"hypervisor", std::nullopt, "none seen by CPUID, /sys/hypervisor or /proc/cpuinfo"};
+  return {"hypervisor", std::nullopt, "none seen by /sys/hypervisor or /proc/cpuinfo"};
 }
 
 Fact container_fact() {
@@ -233,7 +216,7 @@ Fact container_fact() {
 }
 
 /// The hypervisor's name, container, and steal time since boot.
-FactSection virtualisation_section(const CpuInfo& cpu, const CpuidFacts& cpuid) {
+FactSection virtualisation_section(const CpuInfo& cpu) {
   const auto product_fact = [](const char* name, const std::string& file) {
     return fact(name, unless_empty(one_line(file)), file, file + " cannot be read");
   };
@@ -242,7 +225,7 @@ FactSection virtualisation_section(const CpuInfo& cpu, const CpuidFacts& cpuid) 
     steal = times->steal_s / times->total_s();
   }
   return {"virtualisation",
-          {hypervisor_fact(cpu, cpuid),
+          {hypervisor_fact(cpu),
            product_fact("system_vendor", "/sys/class/dmi/id/sys_vendor"),
            product_fact("system_product", "/sys/class/dmi/id/product_name"),
            container_fact(),
@@ -323,9 +306,7 @@ void add(std::vector<Cache>& caches, hwloc_obj_t object) {
 }
 }  // namespace
 
-FactSection cpu_section(const CpuInfo& cpu,
-                        const CpuidFacts& cpuid,
-                        const Outcome<Topology>& topology) {
+FactSection cpu_section(const CpuInfo& cpu, const Outcome<Topology>& topology) {
   const auto text_fact = [](const char* name, const std::string& text, const char* otherwise) {
     return fact(name, unless_empty(text), cpuinfo_source, otherwise);
   };
@@ -340,26 +321,18 @@ FactSection cpu_section(const CpuInfo& cpu,
       facts.push_back({name, std::nullopt, skipped->reason});
     }
   }
-  std::ranges::move(frequency_facts(cpu, cpuid), std::back_inserter(facts));
+  std::ranges::move(frequency_facts(cpu), std::back_inserter(facts));
   return {"cpu", std::move(facts)};
-}
-
-std::string hypervisor_name(const std::string& signature) {
-  for (const auto& [known, name] : known_hypervisors) {
-    if (known == signature) return std::string(name);
-  }
-  return signature;
 }
 
 std::vector<FactSection> host_facts() {
   const CpuInfo cpu = read_cpuinfo();
-  const CpuidFacts cpuid = read_cpuid();
   const Outcome<Topology> topology = read_topology();
   const MemoryInfo memory = read_meminfo();
-  return {cpu_section(cpu, cpuid, topology),
+  return {cpu_section(cpu, topology),
           memory_section(memory),
           limits_section(topology, memory, read_cgroup_limits(own_cgroups())),
-          virtualisation_section(cpu, cpuid),
+          virtualisation_section(cpu),
           software_section(),
           {"network",
            {fact("rates", unless_empty(network_rates()), "/sys/class", "none in /sys/class")}}};

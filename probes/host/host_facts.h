@@ -126,10 +126,5 @@ Limit<Bytes> current_memory_left();
 
 /// model, vendor, isa, the counts of hwloc, frequencies, and for each level of cache
 /// l1_data_cache_bytes, l1_data_cache_line_bytes, l1_data_cache_shared_by_cpus, ...
-FactSection cpu_section(const CpuInfo& cpu,
-                        const CpuidFacts& cpuid,
-                        const Outcome<Topology>& topology);
-
-/// "KVM" for the signature "KVMKVMKVM"; the signature itself when it is not a known one.
-std::string hypervisor_name(const std::string& signature);
+FactSection cpu_section(const CpuInfo& cpu, const Outcome<Topology>& topology);
 }  // namespace scaleworth::probes::host

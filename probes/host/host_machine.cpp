@@ -55,9 +55,6 @@ class HostMachine final : public Machine {
   Measured time_latency(const LatencyWork& work, const Target& target) override {
     return host::time_latency(work, target, arrays_);
   }
-  Measured time_intensity(const IntensityWork& work, const Target& target) override {
-    return host::time_intensity(work, target, arrays_);
-  }
 
   Outcome<std::string> gemm_library() override {
     return and_then(blas(), [](const auto& library) -> Outcome<std::string> {

@@ -302,10 +302,6 @@ constexpr auto efficiency = [](auto& json, auto& one) {
   json("replay_error", one.replay_error, or_null);
   json.sentence("Each change alone; savings do not add up.");
   json.array("what_if", one.what_if, what_if);
-  json.sentence("Adds up to runtime_ns.");
-  json.array("critical_path", one.critical_path, [](auto& entry, auto& share) {
-    FIELDS(entry, share.rank, share.what, share.time);
-  });
 };
 
 constexpr auto clocks = [](auto& json, auto& report) {

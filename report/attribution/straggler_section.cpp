@@ -69,22 +69,6 @@ std::optional<double> share_of_loss(double factor, double whole) {
   return std::log(factor) / std::log(whole);
 }
 
-Table path_table(const Efficiency& efficiency) {
-  using Share = Efficiency::PathShare;
-  const double whole = in_seconds(efficiency.runtime);
-  return limit_rows(
-      make_table<Share>(
-          "critical_path",
-          "Critical path: the chain of work that sets the length",
-          efficiency.critical_path,
-          {{parameter("rank", "rank"), &Share::rank},
-           {parameter("what", "what"), [](const Share& share) { return words(share.what); }},
-           {times("time_s", "time"), &Share::time},
-           {measure("share", "of the window", Unit::percent),
-            [whole](const Share& share) { return share_of(in_seconds(share.time), whole); }}}),
-      "entries");
-}
-
 Table factors_table(const Efficiency& efficiency) {
   struct Factor {
     const char* name;
@@ -190,7 +174,7 @@ Table what_if_table(const AttributionView& view) {
 }
 
 Section efficiency_section(const AttributionView& view) {
-  Section section{"efficiency", "Efficiency, critical path, what if"};
+  Section section{"efficiency", "Efficiency, what if"};
   const auto& efficiency = view.attribution.efficiency;
   if (!efficiency) {
     if (!view.attribution.efficiency_reason.empty()) {
@@ -218,7 +202,7 @@ Section efficiency_section(const AttributionView& view) {
             ? " The rest turns into waiting for turns and transfers, or is of other ranks."
             : ""));
   }
-  section.tables = {factors_table(*efficiency), what_if_table(view), path_table(*efficiency)};
+  section.tables = {factors_table(*efficiency), what_if_table(view)};
   return section;
 }
 }  // namespace scaleworth::report

@@ -38,7 +38,7 @@ struct Chart {
   }
 };
 
-/// Soft roofs, ceilings of the memory levels, measured ladder, placed matrix products.
+/// Roofs by measured ceilings and memory, memory levels, placed matrix products.
 Chart roofline_chart(const model::Analysis& analysis);
 /// The same of one GPU, with a roof for each format of its products.
 Chart gpu_roofline_chart(const model::GpuResult& gpu);

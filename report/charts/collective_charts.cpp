@@ -104,16 +104,6 @@ Shown with_lines(const std::vector<AlgorithmResult>& results) {
   return shown;
 }
 
-/// Bus bandwidth over message / time, which the points of one collective and rank count share.
-double bus_factor(const AlgorithmResult& result) {
-  for (const auto& row : nested(result.lines, &AlgorithmLine::points)) {
-    const CollectivePoint& point = *std::get<1>(row.levels);
-    if (point.algorithm_bandwidth.value() <= 0.0) continue;
-    return point.bus_bandwidth / point.algorithm_bandwidth;
-  }
-  return 1.0;
-}
-
 Json row_of(const AlgorithmResult& result,
             const char* kind,
             const CollectivePoint& point,
@@ -133,7 +123,7 @@ CollectivePoint fitted(const AlgorithmResult& result, Bytes message, Seconds tim
   point.message = message;
   point.time.value = time;
   point.algorithm_bandwidth = message / time;
-  point.bus_bandwidth = bus_factor(result) * point.algorithm_bandwidth;
+  point.bus_bandwidth = bus_factor(result.collective, result.ranks) * point.algorithm_bandwidth;
   return point;
 }
 

@@ -3,52 +3,41 @@
 #include "report/names.h"
 #include "report/quantity.h"
 #include "report/run/run_report.h"
+#include "src/model/gpu.h"
 
 namespace scaleworth::report {
 namespace {
 using namespace model;
 
-/// What the largest measured number of workers reaches.
-RooflineResult all_workers(const RooflineResult& whole) {
-  RooflineResult shown = whole;
-  std::erase_if(shown.soft_roofs, below_largest(whole.soft_roofs, &SoftRoof::workers));
-  std::erase_if(shown.gemms, below_largest(whole.gemms, &PlacedGemm::workers));
-  std::erase_if(shown.memory_levels, below_largest(whole.memory_levels, &MemoryLevel::workers));
-  return shown;
-}
+/// min(peak, bandwidth x intensity).
+struct Roof {
+  ProductFormat format;
+  FlopPerSecond peak;
+  BytesPerSecond bandwidth;
+};
 
-Json roof_rows(const RooflineResult& roofline) {
+/// What a picture shows, the roof of its title first.
+struct Picture {
+  std::vector<Roof> roofs;
+  std::vector<MemoryLevel> levels;
+  std::vector<PlacedGemm> gemms;
+};
+
+Json roof_rows(const Picture& shown) {
   Json rows = Json::array();
-  for (const auto& roof : roofline.soft_roofs) {
+  for (const Roof& roof : shown.roofs) {
     rows.push_back({{"precision", word_of(roof.format)},
-                    {"peak", json_value(roof.peak.value.value() * 1e-9)},
-                    {"bandwidth", json_value(roof.bandwidth.value.value() * 1e-9)},
-                    {"ridge", json_value(roof.ridge.value)},
-                    {"sharpness", json_value(roof.sharpness.value)}});
+                    {"peak", json_value(roof.peak.value() * 1e-9)},
+                    {"ridge", json_value(roof.peak / roof.bandwidth)}});
   }
   return rows;
 }
 
-Json ladder_rows(const RooflineResult& roofline) {
+Json level_rows(const Picture& shown) {
   Json rows = Json::array();
-  for (const auto& roof : roofline.soft_roofs) {
-    for (const auto& point : roof.points) {
-      const Number rate = number(point.value);
-      rows.push_back({{"precision", word_of(roof.format)},
-                      {"intensity", json_value(point.at)},
-                      {"rate", json_value(rate.value * 1e-9)},
-                      {"low", json_value(rate.low() * 1e-9)},
-                      {"high", json_value(rate.high() * 1e-9)}});
-    }
-  }
-  return rows;
-}
-
-Json level_rows(const RooflineResult& roofline) {
-  Json rows = Json::array();
-  for (const auto& level : roofline.memory_levels) {
+  for (const MemoryLevel& level : shown.levels) {
     const double rate = level.value.value.value();
-    if (level.stream != roofline.memory_levels.front().stream || rate <= 0.0) continue;
+    if (level.stream != shown.levels.front().stream || rate <= 0.0) continue;
     rows.push_back(
         {{"level",
           word_of(level.name) + " " + format_quantity(number(rate), Unit::bytes_per_second)},
@@ -57,9 +46,9 @@ Json level_rows(const RooflineResult& roofline) {
   return rows;
 }
 
-Json product_rows(const RooflineResult& roofline) {
+Json product_rows(const Picture& shown) {
   Json rows = Json::array();
-  for (const auto& gemm : roofline.gemms) {
+  for (const PlacedGemm& gemm : shown.gemms) {
     rows.push_back({{"precision", word_of(gemm.format)},
                     {"intensity", json_value(gemm.intensity)},
                     {"rate", json_value(gemm.rate.value.value() * 1e-9)},
@@ -69,89 +58,83 @@ Json product_rows(const RooflineResult& roofline) {
   return rows;
 }
 
-/// Soft roofs with ceilings, ladders and products; no picture without a soft roof.
-Chart chart_of(const RooflineResult& roofline, const std::string& section) {
-  Chart chart{"roofline", section, ""};
-  if (roofline.soft_roofs.empty()) {
-    chart.title = "Roofline";
-    chart.missing = "No roofline: the intensity ladder was not measured in this run.";
-    return chart;
-  }
-  const RooflineResult shown = all_workers(roofline);
-  const SoftRoof& roof = shown.soft_roofs.front();
-  chart.title = fmt::format(
-      "In {}, work below {} is bound by memory ({}), above it by compute ({})",
-      word_of(roof.format),
-      format_quantity(number(roof.ridge), Unit::flop_per_byte),
-      format_quantity(number(roof.peak.value / roof.ridge.value), Unit::bytes_per_second),
-      format_quantity(number(roof.peak), Unit::flop_per_second));
+/// No picture without a roof.
+Chart chart_of(const Picture& shown, const std::string& section) {
+  Chart chart{"roofline", section, "Roofline"};
+  if (shown.roofs.empty())
+    return chart.without("No roofline: compute or memory was not measured in this run.");
+  const auto& [format, peak, bandwidth] = shown.roofs.front();
+  chart.title =
+      fmt::format("In {}, work below {} is bound by memory ({}), above it by compute ({})",
+                  word_of(format),
+                  format_quantity(number((peak / bandwidth).value()), Unit::flop_per_byte),
+                  format_quantity(number(bandwidth.value()), Unit::bytes_per_second),
+                  format_quantity(number(peak.value()), Unit::flop_per_second));
   chart.how_to_read = reading_note("chart roofline");
   chart.data = {{"kind", "roofline"},
                 {"roofs", roof_rows(shown)},
-                {"ladder", ladder_rows(shown)},
                 {"products", product_rows(shown)},
                 {"levels", level_rows(shown)}};
   return chart;
 }
 
 constexpr std::size_t most_roofs = 6;  // colours that can be distinguished
-constexpr double sharp = 64.0;
 
-bool has_roof(const RooflineResult& shown, const ProductFormat& format) {
-  return std::ranges::count(shown.soft_roofs, format, &SoftRoof::format) > 0;
+bool has_roof(const Picture& shown, const ProductFormat& format) {
+  return std::ranges::count(shown.roofs, format, &Roof::format) > 0;
 }
 
-/// The format's roof: its fastest sustained product over the memory's read rate, with a corner.
-void add_roof(const GpuFormat& format, BytesPerSecond memory, RooflineResult& shown) {
-  if (has_roof(shown, format.format) || shown.soft_roofs.size() == most_roofs) return;
-  const auto& gemm = format.best_shape ? format.best_shape : format.steady;
-  if (!gemm) return;
-  SoftRoof roof;
-  roof.format = format.format;
-  roof.peak = gemm->rate;
-  roof.bandwidth.value = memory;
-  roof.sharpness.value = sharp;
-  roof.ridge.value = gemm->rate.value / memory;
-  shown.soft_roofs.push_back(std::move(roof));
+void add_roof(const Roof& roof, Picture& shown) {
+  if (!has_roof(shown, roof.format) && shown.roofs.size() < most_roofs) shown.roofs.push_back(roof);
 }
 
-RooflineResult shown_roofline(const GpuResult& gpu) {
-  RooflineResult shown = gpu.roofline;
-  shown.soft_roofs.clear();
-  std::erase_if(shown.memory_levels, [](const MemoryLevel& level) {
-    return level.stream.kernel != MemoryKernel::read || level.name.known == MemoryLevelName::shared;
-  });
-  for (const auto& level : shown.memory_levels) {
-    if (level.name.known != MemoryLevelName::memory) continue;
-    for (const GpuFormat& format : gpu.formats) add_roof(format, level.value.value, shown);
+/// What the largest measured number of workers reaches.
+Picture all_workers(const RooflineResult& whole) {
+  Picture shown{{}, whole.memory_levels, whole.gemms};
+  std::erase_if(shown.gemms, below_largest(whole.gemms, &PlacedGemm::workers));
+  std::erase_if(shown.levels, below_largest(whole.memory_levels, &MemoryLevel::workers));
+  const int most = largest(whole.ceilings, &ComputeCeiling::workers);
+  const MemoryLevel* memory = memory_rate(whole.memory_levels, most);
+  for (const NumberFormat precision : {NumberFormat::fp32, NumberFormat::fp64}) {
+    const ComputeCeiling* ceiling = fastest_ceiling(whole.ceilings, precision, most);
+    if (ceiling && memory)
+      add_roof({{precision}, ceiling->ceiling().value, memory->value.value}, shown);
   }
-  // The format that GPUs are compared by gives the title.
-  std::stable_partition(shown.soft_roofs.begin(), shown.soft_roofs.end(), [](const SoftRoof& roof) {
-    return roof.format.precision == NumberFormat::bf16;
-  });
-  for (const SoftRoof& ladder : gpu.roofline.soft_roofs) {
-    std::erase_if(shown.soft_roofs,
-                  [&](const SoftRoof& roof) { return roof.format == ladder.format; });
-    shown.soft_roofs.push_back(ladder);
+  return shown;
+}
+
+/// A format's roof is that of its fastest sustained product, else of the CUDA cores; bf16, by which
+/// GPUs are compared, gives the title.
+Picture shown_of(const GpuResult& gpu) {
+  Picture shown{{}, gpu.roofline.memory_levels, gpu.roofline.gemms};
+  std::erase_if(shown.levels,
+                [](const MemoryLevel& level) { return level.stream.kernel != MemoryKernel::read; });
+  if (const auto memory = memory_read_rate(gpu)) {
+    for (const GpuFormat& format : gpu.formats) {
+      const auto& gemm = format.best_shape ? format.best_shape : format.steady;
+      if (gemm) add_roof({format.format, gemm->rate.value, *memory}, shown);
+    }
+    for (const ComputeCeiling& ceiling : gpu.roofline.ceilings)
+      if (ceiling.isa == Isa::cuda_cores)
+        add_roof({{ceiling.precision}, ceiling.ceiling().value, *memory}, shown);
   }
+  std::ranges::stable_partition(
+      shown.roofs, [](const Roof& roof) { return roof.format.precision == NumberFormat::bf16; });
   std::erase_if(shown.gemms, [&](const PlacedGemm& gemm) { return !has_roof(shown, gemm.format); });
   return shown;
 }
 }  // namespace
 
 Chart roofline_chart(const Analysis& analysis) {
-  return chart_of(analysis.roofline.value_or(RooflineResult{}), "roofline");
+  return chart_of(all_workers(analysis.roofline.value_or(RooflineResult{})), "roofline");
 }
 
 Chart gpu_roofline_chart(const GpuResult& gpu) {
-  Chart chart = chart_of(shown_roofline(gpu), "gpus");
+  Chart chart = chart_of(shown_of(gpu), "gpus");
   chart.id = fmt::format("roofline-gpu-{}", gpu.identity.ordinal);
   if (chart.data.is_null())
     return chart.without("No roofline: memory or products were not measured on this GPU.");
   chart.title = fmt::format("GPU {}: {}", gpu.identity.ordinal, chart.title);
-  chart.how_to_read +=
-      " Formats without a ladder have the roof of their fastest product and the memory's read "
-      "rate.";
   return chart;
 }
 

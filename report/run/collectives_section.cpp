@@ -215,10 +215,6 @@ bool is_whole(const AlgorithmResult& result) {
   return result.selection.symbol<RankSelection>(Parameter::selection) == RankSelection::all;
 }
 
-bool has_errors(const AlgorithmResult& result) {
-  return result.held_out_error || result.library_error;
-}
-
 Cell way_name(const Way& way) {
   return way.algorithm.empty() ? Cell{} : Cell{way.algorithm + "/" + way.protocol};
 }
@@ -289,10 +285,6 @@ Table choices(const Results& results) {
       {measure("wire_bandwidth", "through a port", Unit::bytes_per_second).if_present(), wire_cell},
       {measure("ran", "ran").in_summary("ran").if_present(), way_name}};
   columns.insert(columns.end(), of_largest.begin(), of_largest.end());
-  if (std::ranges::any_of(results, has_errors)) {
-    columns.push_back({measure("library_error", "NCCL's error", Unit::percent).only_in_summary(),
-                       &AlgorithmResult::library_error});
-  }
   Table table =
       nccl_table("nccl_choice",
                  fmt::format("NCCL's own choice, {} calls", word_of(mode)),
@@ -341,24 +333,6 @@ Table regimes(const Results& results) {
                     true);
 }
 
-Table predictions(const Results& results) {
-  std::vector<Nested<AlgorithmResult>> rows;
-  for (const AlgorithmResult& result : results) {
-    if (has_errors(result)) rows.push_back({{&result}});
-  }
-  return nccl_table("nccl_predictions",
-                    "Whose prediction holds",
-                    rows,
-                    {{measure("held_out_error", "system curve's error", Unit::percent),
-                      &AlgorithmResult::held_out_error},
-                     {measure("library_error", "NCCL's own error", Unit::percent),
-                      &AlgorithmResult::library_error}},
-                    {"Mean |predicted / measured - 1| of NCCL's own choice at sizes at which no "
-                     "way was forced: plain means without interval. NCCL's prediction is the one "
-                     "by which it chooses, recorded by a tuner plugin."},
-                    true);
-}
-
 Table lines(const Results& results) {
   auto rows = nested(results, &AlgorithmResult::lines);
   std::erase_if(rows,
@@ -376,9 +350,7 @@ Table lines(const Results& results) {
                   {measure("held_out_error", "held-out error", Unit::percent),
                    fit(&CommunicationFit::held_out_error)},
                   {measure("median_residual", "residual", Unit::percent),
-                   fit(&CommunicationFit::median_residual)},
-                  {measure("library_error", "NCCL's own error", Unit::percent),
-                   &AlgorithmLine::library_error}}));
+                   fit(&CommunicationFit::median_residual)}}));
 }
 
 Table points(const Results& results) {
@@ -396,8 +368,8 @@ Table points(const Results& results) {
                   {measure("busbw", "busbw", Unit::bytes_per_second), bus_cell},
                   {measure("wire_bandwidth", "through a port", Unit::bytes_per_second), wire_cell},
                   {measure("ran", "ran").if_present(), way_name},
-                  {measure("library_prediction", "NCCL predicted", Unit::seconds).in_own_scale(),
-                   &ChosenPoint::library_prediction}}));
+                  {measure("fastest_line", "fastest way takes", Unit::seconds).in_own_scale(),
+                   &ChosenPoint::fastest_line}}));
 }
 
 std::string reach_of(const LinkLevel& level) {
@@ -493,7 +465,7 @@ Section collectives_section(const Collectives& collectives,
              {measure("busbw", "busbw", Unit::bytes_per_second), bus_bandwidth}}))};
   }
   if (!levels.empty()) section.tables.insert(section.tables.begin(), level_table(levels));
-  for (Table (*make)(const Results&) : {&choices, &regimes, &predictions, &lines, &points}) {
+  for (Table (*make)(const Results&) : {&choices, &regimes, &lines, &points}) {
     Table table = make(algorithms);
     if (!table.rows.empty()) section.tables.push_back(std::move(table));
   }
@@ -505,7 +477,7 @@ void put_algorithms(Fields& json, const AlgorithmResult& result) {
   json("topology", selection_text(result.selection));
   json.object("fit", result.fit, put_fit);
   FIELDS(json, result.collective, result.mode, result.ranks, result.in_place);
-  FIELDS(json, result.registered, result.shared_gpu, result.held_out_error, result.library_error);
+  FIELDS(json, result.registered, result.shared_gpu);
   json.array("regimes", result.regimes, [](Fields& of, const AlgorithmRegime& one) {
     put_way(of, one);
     FIELDS(of, one.smallest, one.largest);
@@ -515,7 +487,7 @@ void put_algorithms(Fields& json, const AlgorithmResult& result) {
     put_way(of, one);
     of("alpha_s", segment ? std::optional(segment->alpha) : std::nullopt);
     of("beta_s_per_byte", segment ? std::optional(segment->beta) : std::nullopt);
-    FIELDS(of, one.fit.held_out_error, one.library_error);
+    FIELDS(of, one.fit.held_out_error);
     of.array("points", one.points, [](Fields& each, const CollectivePoint& point) {
       FIELDS(each, point.message, point.time);
     });
@@ -524,7 +496,7 @@ void put_algorithms(Fields& json, const AlgorithmResult& result) {
     put_point(of, one.point);
     of("wire_bytes_per_s", one.wire_bandwidth);
     of.object("ran", one, put_way);
-    FIELDS(of, one.library_prediction, one.fastest_line);
+    FIELDS(of, one.fastest_line);
   });
 }
 

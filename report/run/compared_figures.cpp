@@ -79,15 +79,11 @@ std::string question_text(Metric metric, const Setting& setting) {
       if (!setting.contains(Parameter::family)) return format + " multiply-adds";
       return fmt::format("{} product {}", format, sides_text(setting));
     }
-    case Metric::memory_bandwidth: {
-      const auto scope = setting.symbol<StreamScope>(Parameter::scope);
-      const bool each = scope && *scope == StreamScope::multiprocessor;
-      return fmt::format("{}{} in {}{}",
+    case Metric::memory_bandwidth:
+      return fmt::format("{}{} in {}",
                          setting.flag(Parameter::nontemporal) ? "non-temporal " : "",
                          setting.text(Parameter::kernel),
-                         setting.text(Parameter::level),
-                         each ? " of each multiprocessor" : "");
-    }
+                         setting.text(Parameter::level));
     case Metric::load_latency:
       return setting.text(Parameter::level);
     case Metric::launch_time:

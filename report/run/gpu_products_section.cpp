@@ -144,21 +144,10 @@ std::vector<Table> gpu_product_tables(const Gpus& gpus) {
   return {
       product_table(gpus),
       waterfall_table(gpus),
-      gpu_table("gpu_ridge_batches",
-                "Tokens at the ridge: with fewer, memory is the bound",
-                nested(gpus, &GpuResult::ridge_batches),
-                ridge_fields()),
       gpu_table("gpu_contention",
                 "A product while a resident kernel holds multiprocessors, as a collective would",
                 nested(gpus, &GpuResult::contention),
                 contention_fields())};
-}
-
-std::vector<FieldOf<RidgeBatch>> ridge_fields() {
-  return {{parameter("precision", "format"), &RidgeBatch::precision},
-          {parameter("layer", "products"), &RidgeBatch::layer},
-          {measure("ridge", "ridge", Unit::flop_per_byte), &RidgeBatch::ridge},
-          {measure("tokens", "tokens"), &RidgeBatch::tokens}};
 }
 
 std::vector<FieldOf<ContentionPoint>> contention_fields() {

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <map>
-#include <set>
 
 namespace scaleworth::report {
 Column gpu_column() {
@@ -111,33 +110,6 @@ Table gpu_transfer_table(const Gpus& gpus) {
   return table;
 }
 
-/// One way, copy engine, alone, pinned memory, not within one GPU: the rate from source to target.
-Table gpu_matrix_table(const Gpus& gpus) {
-  Table table{"gpu_transfer_matrix",
-              "Who reaches whom how fast (copy engine, one way, one pair at a time)",
-              {parameter("source", "from")}};
-  table.in_csv = false;
-  std::map<MemoryPlace, std::map<MemoryPlace, Cell>> rates;  // by source and target
-  std::set<MemoryPlace> targets;
-  for (const auto& row : nested(gpus, &GpuResult::transfers)) {
-    const GpuTransfer& one = *std::get<1>(row.levels);
-    if (!is_one_way(one)) continue;
-    rates[one.source].try_emplace(one.target, number(one.plateau));
-    targets.insert(one.target);
-  }
-  if (rates.size() < 3) return table;
-  for (const MemoryPlace& target : targets) {
-    const std::string name = word_of(target);
-    table.columns.push_back(measure(name, "to " + name, Unit::bytes_per_second));
-  }
-  for (auto& [source, rate_to] : rates) {
-    Row row{{word_of(source)}};
-    for (const MemoryPlace& target : targets) row.cells.push_back(rate_to[target]);
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
 /// "2 x NVIDIA H200 (figures of GPU 0), 132 multiprocessors, up to 1.980 GHz, limit 700 W, 141 GB;
 /// shares are of 989.4 TFLOP/s (datasheet bf16, dense, at 1830 MHz)", for each model.
 std::vector<std::string> model_lines(const Gpus& gpus) {
@@ -214,12 +186,7 @@ Section gpu_section(const Analysis& analysis) {
                {{parameter("message_bytes", "size", Unit::bytes), &Sized::at},
                 {measure("rate", "rate", Unit::bytes_per_second), &Sized::value}});
   add({gpu_transfer_table(gpus),
-       gpu_matrix_table(gpus),
        gpu_table("gpu_launches", "Launches", nested(gpus, &GpuResult::launches), launch_fields()),
-       all_detail(gpu_table("gpu_translation_latency",
-                            "Latency with one load per 2 MiB: the reach of address translation",
-                            nested(gpus, &GpuResult::translation_latency),
-                            latency_point_fields())),
        all_detail(make_table("gpu_transfer_points",
                              "Transfers, every size",
                              nested(nested(gpus, &GpuResult::transfers), &GpuTransfer::points),
@@ -234,7 +201,6 @@ void put_gpu(Fields& json, const GpuResult& gpu) {
   json.object("identity", gpu.identity, put_identity);
   json.array("formats", gpu.formats, put_format);
   json.object("roofline", gpu.roofline, put_roofline);
-  put_array(json, "ridge_batches", gpu.ridge_batches, ridge_fields());
   json.array("transfers", gpu.transfers, [](Fields& of, const GpuTransfer& one) {
     put_fields(of, one, transfer_names());
     put_fields(of, one, transfer_figures());

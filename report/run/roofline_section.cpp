@@ -8,7 +8,6 @@ namespace scaleworth::report {
 namespace {
 using namespace model;
 
-using LadderPoint = MeasuredAt<FlopPerByte, FlopPerSecond>;
 using Owners = std::vector<RooflineOwner>;
 
 template <class... T>
@@ -49,11 +48,7 @@ std::vector<FieldOf<ComputeCeiling>> ceiling_fields() {
 }
 
 std::vector<FieldOf<MemoryLevel>> memory_fields() {
-  const auto scope = [](const MemoryLevel& one) {
-    return one.variant ? std::optional(one.scope) : std::nullopt;
-  };
   return {{parameter("level", "level").in_summary("Memory by level"), &MemoryLevel::name, "label"},
-          {parameter("scope", "scope").as_detail().if_present(), scope},
           {parameter("kernel", "kernel").in_summary("kernel"), &MemoryLevel::stream},
           {workers_column(), &MemoryLevel::workers},
           {parameter("smallest_bytes", "from", Unit::bytes), &MemoryLevel::smallest},
@@ -84,19 +79,9 @@ std::vector<FieldOf<MemoryPoint>> memory_point_fields() {
            &MemoryPoint::real_rate}};
 }
 
-std::vector<FieldOf<LadderPoint>> ladder_fields() {
-  return {{parameter("intensity", "intensity", Unit::flop_per_byte), &LadderPoint::at},
-          {measure("rate", "rate", Unit::flop_per_second), &LadderPoint::value}};
-}
-
-std::vector<FieldOf<SoftRoof>> roof_fields() {
-  return {{parameter("precision", "precision"), &SoftRoof::format},
-          {workers_column(), &SoftRoof::workers},
-          {measure("peak", "peak", Unit::flop_per_second), &SoftRoof::peak},
-          {measure("bandwidth", "bandwidth", Unit::bytes_per_second), &SoftRoof::bandwidth},
-          {measure("ridge", "ridge", Unit::flop_per_byte), &SoftRoof::ridge},
-          {measure("sharpness", "sharpness p"), &SoftRoof::sharpness},
-          {measure("median_residual", "residual", Unit::percent), &SoftRoof::median_residual}};
+std::vector<FieldOf<LatencyPoint>> latency_point_fields() {
+  return {{parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::at},
+          {measure("latency", "latency", Unit::seconds), &LatencyPoint::value}};
 }
 
 std::vector<FieldOf<PlacedGemm>> product_fields() {
@@ -208,18 +193,6 @@ Table latency_levels(const Owners& owners) {
   return table;
 }
 
-Table soft_roofs(const Owners& owners) {
-  const auto rows = rows_of(owners, &RooflineResult::soft_roofs);
-  Table table =
-      owned_table("soft_roofs", "Soft roof fitted to the intensity ladder", rows, roof_fields());
-  for (const auto& row : rows) {
-    const SoftRoof& roof = *std::get<1>(row.levels);
-    if (!roof.sharpness_note.empty())
-      table.notes.push_back(word_of(roof.format) + ": " + roof.sharpness_note);
-  }
-  return table;
-}
-
 /// Products of one family together, small ones first; they are measured in random order.
 Table products(const Owners& owners) {
   auto rows = rows_of(owners, &RooflineResult::gemms);
@@ -241,22 +214,10 @@ std::string family_of(const PlacedGemm& gemm) {
   return gemm.family ? word_of(*gemm.family) : "";
 }
 
-std::vector<FieldOf<LatencyPoint>> latency_point_fields() {
-  return {{parameter("working_set_bytes", "working set", Unit::bytes), &LatencyPoint::at},
-          {measure("latency", "latency", Unit::seconds), &LatencyPoint::value}};
-}
-
 std::vector<Table> roofline_tables(const Owners& owners) {
-  const auto roofs = rows_of(owners, &RooflineResult::soft_roofs);
-  using Rung = Nested<RooflineOwner, SoftRoof, LadderPoint>;
-  std::vector<ColumnOf<Rung>> rungs = owner_columns<SoftRoof, LadderPoint>();
-  rungs.insert(rungs.end(),
-               {{parameter("precision", "precision"), &SoftRoof::format},
-                {workers_column(), &SoftRoof::workers}});
   return {ceilings(owners),
           memory_levels(owners),
           latency_levels(owners),
-          soft_roofs(owners),
           products(owners),
           all_detail(owned_table("memory_points",
                                  "Memory sweep, every point",
@@ -265,11 +226,7 @@ std::vector<Table> roofline_tables(const Owners& owners) {
           all_detail(owned_table("latency_points",
                                  "Latency sweep, every point",
                                  rows_of(owners, &RooflineResult::latency),
-                                 latency_point_fields())),
-          all_detail(make_table("intensity_points",
-                                "Intensity ladder, every point",
-                                nested(roofs, &SoftRoof::points),
-                                columns_of(ladder_fields(), rungs)))};
+                                 latency_point_fields()))};
 }
 
 Section roofline_section(const RooflineResult& roofline) {
@@ -303,11 +260,6 @@ void put_roofline(Fields& json, const RooflineResult& roofline) {
   });
   put_array(json, "memory_levels", roofline.memory_levels, memory_fields());
   put_array(json, "latency_levels", roofline.latency_levels, latency_fields());
-  json.array("soft_roofs", roofline.soft_roofs, [](Fields& of, const SoftRoof& one) {
-    put_fields(of, one, roof_fields());
-    of("sharpness_note", one.sharpness_note, or_null);
-    put_array(of, "points", one.points, ladder_fields());
-  });
   json.array("gemms", roofline.gemms, [](Fields& of, const PlacedGemm& one) {
     put_fields(of, one, product_fields());
     put_shape(of, one.shape);

@@ -12,10 +12,10 @@ namespace scaleworth::report {
 
 /// What was measured on: facts with their sources.
 Section machine_section(const Run& run);
-/// Ceilings, memory and latency levels, soft roofs, library kernels under the roof.
+/// Ceilings, memory and latency levels, library kernels under the roof.
 Section roofline_section(const model::RooflineResult& roofline);
 /// Alpha-beta per collective; isolated latency against back-to-back throughput.
-/// Of GPUs: NCCL's choice, the fastest way by size, whose predictions hold.
+/// Of GPUs: NCCL's choice, the fastest way by size.
 Section collectives_section(const std::vector<model::CollectiveResult>& collectives,
                             const std::vector<model::AlgorithmResult>& algorithms,
                              const std::vector<model::LinkLevel>& levels = {},
@@ -158,15 +158,12 @@ struct RooflineOwner {
   const model::RooflineResult* of = nullptr;
   bool shown = true;  // in the summary
 };
-/// Ceilings, memory and latency levels, soft roofs, products under the roof, then every point of
-/// their sweeps.
+/// Ceilings, memory and latency levels, products under the roof, then every point of their sweeps.
 std::vector<Table> roofline_tables(const std::vector<RooflineOwner>& owners);
-std::vector<FieldOf<model::LatencyPoint>> latency_point_fields();
 /// Of one model, by default the first one's, the GPU that was measured most; null without GPUs.
 const model::GpuResult* shown_gpu(const Gpus& gpus,
                                   const std::optional<std::string>& name = std::nullopt);
-/// Of products: rates with their conditions and losses, tokens at the ridge, beside a collective.
+/// Of products: rates with their conditions and losses, beside a collective.
 std::vector<Table> gpu_product_tables(const Gpus& gpus);
-std::vector<FieldOf<model::RidgeBatch>> ridge_fields();
 std::vector<FieldOf<model::ContentionPoint>> contention_fields();
 }  // namespace scaleworth::report

@@ -78,7 +78,6 @@ void export_file(const Job& job, const Attributed& attributed, const AttributeOp
       counts.arrows,
       counts.counters,
       static_cast<double>(counts.bytes) / 1e6);
-  if (!counts.narrowed.empty()) print_error("{}\n", counts.narrowed);
   if (counts.left_out > 0)
     print_error("{} slices were left out, because too many overlap on one stream or thread\n",
                 counts.left_out);

@@ -420,7 +420,7 @@ std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text) {
   for (const GpuResult& gpu : analysis.gpus) {
     const auto& levels = gpu.roofline.memory_levels;
     const auto memory = std::ranges::find_if(levels, [](const MemoryLevel& level) {
-      return level.scope == StreamScope::device && level.name.known == MemoryLevelName::memory;
+      return level.name.known == MemoryLevelName::memory;
     });
     if (memory == levels.end()) continue;
     slowest = std::min(slowest.value_or(memory->value.value), memory->value.value);

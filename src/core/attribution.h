@@ -193,14 +193,6 @@ struct Efficiency {
   /// The replay without any change against the measurement, as a fraction: how far to trust it.
   double replay_error = 0.0;
   std::vector<WhatIf> what_if;  // each alone, the largest saving first; savings do not add up
-
-  /// The chain of work that sets the run's length.
-  struct PathShare {
-    Rank rank;
-    std::string what;  // "compute", "transfer of all_reduce", "CPU launched too late: data loading"
-    Nanoseconds time{};
-  };
-  std::vector<PathShare> critical_path;  // largest first; sums to the window's runtime
 };
 
 /// What NCCL itself reported of one rank's part in a collective: sums over its network operations,

@@ -70,7 +70,6 @@ Setting group_of(const Point& point) {
 struct Cell {
   Series times;
   const Point* first = nullptr;  // what ran there
-  std::map<Way, Seconds> predictions{};
 };
 using Sizes = std::map<double, Cell>;
 
@@ -79,35 +78,13 @@ struct Group {
   bool shared_gpu = false;
 };
 
-/// The library takes the way that it expects to be the fastest.
-std::optional<Seconds> least_prediction(const Cell& cell) {
-  std::optional<Seconds> least;
-  for (const auto& [way, time] : cell.predictions) least = least ? std::min(*least, time) : time;
-  return least;
-}
-
-double relative_error(Seconds predicted, const CollectivePoint& point) {
-  return std::abs(predicted / point.time.value - 1.0);
-}
-
-std::optional<double> mean(const std::vector<double>& values) {
-  if (values.empty()) return std::nullopt;
-  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  return sum / static_cast<double>(values.size());
-}
-
 AlgorithmLine line_of(const Way& way, const Sizes& sizes, double factor) {
-  AlgorithmLine line{way, {}, {}, {}};
-  std::vector<double> errors;
+  AlgorithmLine line{way, {}, {}};
   for (const auto& [bytes, cell] : sizes) {
     if (cell.times.empty()) continue;
     line.points.push_back(point_of(bytes, cell.times, factor));
-    if (const Seconds* predicted = value_at(cell.predictions, way)) {
-      errors.push_back(relative_error(*predicted, line.points.back()));
-    }
   }
   line.fit = fit_way(line.points);
-  line.library_error = mean(errors);
   return line;
 }
 
@@ -119,27 +96,7 @@ ChosenPoint chosen_point(double bytes, const Cell& cell, double factor) {
   if (const auto wire = amount_of(*cell.first, Metric::wire_bytes)) {
     chosen.wire_bandwidth = Bytes(*wire) / chosen.point.time.value;
   }
-  chosen.library_prediction = least_prediction(cell);
   return chosen;
-}
-
-void add_errors(AlgorithmResult& result) {
-  std::vector<double> by_lines;
-  std::vector<double> by_library;
-  for (ChosenPoint& chosen : result.chosen) {
-    chosen.fastest_line = system_time(result.lines, chosen.point.message);
-    const bool forced = std::ranges::any_of(result.lines, [&](const AlgorithmLine& line) {
-      return std::ranges::count(line.points, chosen.point.message, &CollectivePoint::message) > 0;
-    });
-    if (!chosen.fastest_line || forced) continue;
-    by_lines.push_back(relative_error(*chosen.fastest_line, chosen.point));
-    if (chosen.library_prediction) {
-      by_library.push_back(relative_error(*chosen.library_prediction, chosen.point));
-    }
-  }
-  result.held_out_error = mean(by_lines);
-  // Errors of different sizes are not compared.
-  if (by_library.size() == by_lines.size()) result.library_error = mean(by_library);
 }
 
 AlgorithmResult analyse_group(const Setting& key, const Group& group) {
@@ -164,7 +121,8 @@ AlgorithmResult analyse_group(const Setting& key, const Group& group) {
   const auto fits = fit_communication(times_of(mapped(result.chosen, &ChosenPoint::point)));
   if (!fits.empty()) result.fit = fits[choose_fit(fits)];
   result.regimes = regimes(result.lines);
-  add_errors(result);
+  for (ChosenPoint& chosen : result.chosen)
+    chosen.fastest_line = system_time(result.lines, chosen.point.message);
   return result;
 }
 
@@ -232,7 +190,7 @@ std::optional<RingTime> schedule_time(Schedule schedule,
   const Seconds whole = message / bandwidth;
   if (!(latency.value() > 0.0) || !(whole.value() > 0.0))
     throw UserError("latency, bandwidth and message of a collective must be above 0");
-  const double shared = 2.0 * (ranks - 1.0) / ranks;
+  const double shared = ring_traffic(ranks);
   const int fewer = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
   const double levels = std::log2(fewer);
   const double fold = fewer == ranks ? 0.0 : 2.0;
@@ -242,8 +200,7 @@ std::optional<RingTime> schedule_time(Schedule schedule,
     case Schedule::recursive_doubling:
       return RingTime{latency * (levels + fold), whole * (levels + fold)};
     case Schedule::halving_doubling:
-      return RingTime{latency * (2.0 * levels + fold),
-                      whole * (2.0 * (fewer - 1.0) / fewer + fold)};
+      return RingTime{latency * (2.0 * levels + fold), whole * (ring_traffic(fewer) + fold)};
     case Schedule::double_tree: {
       const double depth = fold > 0.0 ? levels + 1.0 : levels;
       const double blocks = std::max(1.0, std::sqrt(depth * (whole / latency) / 2.0));
@@ -390,9 +347,9 @@ std::vector<LinkLevel> link_levels(const Run& run) {
     result.push_back({reach,
                       as<Seconds>(median_estimate(lines.first)),
                       transform_decreasing(beta, [](SecondsPerByte of) { return 1.0 / of; })});
-    const double n = reach == LinkLevel::Reach::within_node ? ranks / nodes : nodes;
+    const int n = reach == LinkLevel::Reach::within_node ? ranks / nodes : nodes;
     whole.alpha.value += 2.0 * (n - 1.0) * result.back().alpha.value;
-    whole_beta += 2.0 * (n - 1.0) / n * beta.value;
+    whole_beta += ring_traffic(n) * beta.value;
   }
   if (result.empty()) return {};
   whole.rate.value = 1.0 / whole_beta;
@@ -438,19 +395,14 @@ std::vector<AlgorithmResult> analyse_algorithms(const Run& run) {
   std::map<Setting, Group> groups;
   for (const Point& point : probe->points) {
     const auto size = size_of(point);
-    if (!size) continue;
+    // What the library expected of a way is no measurement.
+    if (!size || amount_of(point, Metric::predicted_s)) continue;
     symbol_parameter<Collective>(point, Parameter::collective);
     symbol_parameter<CollectiveMode>(point, Parameter::mode);
     Group& group = groups[group_of(point)];
     group.shared_gpu = group.shared_gpu || flag_parameter(point, Parameter::shared_gpu);
     Cell& cell = group.ways[{text_parameter(point, Parameter::algorithm),
                              text_parameter(point, Parameter::protocol)}][size->second];
-    if (const auto predicted = amount_of(point, Metric::predicted_s)) {
-      if (!(*predicted > 0.0)) continue;
-      cell.predictions[{point.setting.text(Parameter::predicted_algorithm),
-                        point.setting.text(Parameter::predicted_protocol)}] = Seconds(*predicted);
-      continue;
-    }
     cell.times.append(usable_times(point, Metric::time_s));
     if (cell.first == nullptr) cell.first = &point;
   }

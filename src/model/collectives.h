@@ -80,8 +80,6 @@ struct Way {
 struct AlgorithmLine : Way {
   std::vector<CollectivePoint> points;  // by size, the way forced
   CommunicationFit fit;                 // one alpha-beta line; without segments when not fitted
-  /// Mean |predicted / measured - 1| of NCCL's own prediction at the same points.
-  std::optional<double> library_error;
 };
 
 /// Sizes at which one way is the fastest by its line.
@@ -94,11 +92,10 @@ struct AlgorithmRegime : Way {
 struct ChosenPoint : Way {
   CollectivePoint point;
   std::optional<BytesPerSecond> wire_bandwidth;  // through one GPU's port, by what ran
-  std::optional<Seconds> library_prediction;     // of its own choice
   std::optional<Seconds> fastest_line;           // least over the lines
 };
 
-/// NCCL's collective on one topology in one mode. Lines, regimes and errors for isolated calls with
+/// NCCL's collective on one topology in one mode. Lines and regimes for isolated calls with
 /// plain buffers only: there the ways were forced.
 struct AlgorithmResult {
   Setting selection;  // which ranks: `selection_text`
@@ -112,10 +109,6 @@ struct AlgorithmResult {
   std::optional<CommunicationFit> fit;  // of `chosen`; absent for too few sizes
   std::vector<AlgorithmLine> lines;
   std::vector<AlgorithmRegime> regimes;  // of the system curve, the minimum over the lines
-  /// Mean |minimum over the lines / measured - 1| where NCCL chose by itself, at sizes at which no
-  /// way was forced.
-  std::optional<double> held_out_error;
-  std::optional<double> library_error;  // of NCCL's own prediction, at the same sizes
 };
 
 /// Bus bandwidth, the rate at the slowest link, over algorithm bandwidth, message / time, of a
@@ -129,6 +122,11 @@ struct AlgorithmResult {
 /// Source: nccl-tests doc/PERFORMANCE.md and src/*.cu. Assumes a schedule in which the slowest link
 /// carries that share of the message (ring-like); reduction inside a switch can exceed it.
 double bus_factor(Collective collective, int ranks);
+
+/// Bytes that a ring all-reduce moves per byte of the buffer and rank.
+constexpr double ring_traffic(int ranks) {
+  return 2.0 * (ranks - 1) / ranks;
+}
 
 /// How long a node's exchange of data with another took; nodes are numbered from 0.
 struct PairTime {

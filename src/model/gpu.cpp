@@ -58,7 +58,6 @@ GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& option
   analyse_gpu_memory(points_of_gpu(run, probe_name::gpu_memory, ordinal), result);
   analyse_gpu_latency(points_of_gpu(run, probe_name::gpu_latency, ordinal), result);
   analyse_gpu_compute(points_of_gpu(run, probe_name::gpu_compute, ordinal), result);
-  fit_ladders(points_of_gpu(run, probe_name::gpu_intensity, ordinal), result.roofline);
   const ProbeRecord launches = points_of_gpu(run, probe_name::gpu_launch, ordinal);
   for (const Point& point : launches.points) {
     const Series times = usable_times(point, Metric::wall_s);
@@ -73,7 +72,6 @@ GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& option
   const std::vector<GpuGemm> all = products(probe_name::gpu_gemm);
   result.formats = formats_of(all, result);
   place_products(all, result);
-  add_ridge_batches(all, result);
   result.contention = contention_of(products(probe_name::gpu_contention));
   const ProbeRecord transfers = points_of_gpu(run, probe_name::gpu_transfer, ordinal);
   result.transfers = transfers_of(run, transfers, result.identity);
@@ -87,7 +85,6 @@ GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& option
 constexpr std::array gpu_probes{probe_name::gpu_compute,
                                 probe_name::gpu_memory,
                                 probe_name::gpu_latency,
-                                probe_name::gpu_intensity,
                                 probe_name::gpu_gemm,
                                 probe_name::gpu_contention,
                                 probe_name::gpu_together,

@@ -53,10 +53,8 @@ struct GpuTransfer {
 
 struct GpuResult {
   GpuIdentity identity;
-  RooflineResult roofline;  // its memory points and ladders: of the device, by the CUDA cores
-  std::vector<LatencyPoint> translation_latency;  // one access per page of 2 MiB
+  RooflineResult roofline;  // its memory points: of the device, by the CUDA cores
   std::vector<GpuFormat> formats;
-  std::vector<RidgeBatch> ridge_batches;
   std::vector<GpuTransfer> transfers;
   std::vector<MeasuredAt<LaunchKind, Seconds>> launches;
   std::vector<ContentionPoint> contention;

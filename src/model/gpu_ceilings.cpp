@@ -13,7 +13,7 @@ constexpr double above_link = 1.02;
 constexpr double above_memory = 1.10;
 constexpr double above_roof = 1.05;
 
-constexpr std::int64_t page_bytes = 2 << 20;
+constexpr std::int64_t line_bytes = 128;
 
 /// The fastest variant of a kernel at one size.
 struct Best {
@@ -22,18 +22,17 @@ struct Best {
   std::optional<StreamVariant> variant;
 };
 using StreamCurve = std::map<double, Best>;  // by working set in bytes
-using StreamKey = std::pair<StreamScope, ByWord<MemoryKernel>>;
 
-std::map<StreamKey, StreamCurve> best_variants(const ProbeRecord& probe) {
-  std::map<StreamKey, StreamCurve> curves;
+std::map<ByWord<MemoryKernel>, StreamCurve> best_variants(const ProbeRecord& probe) {
+  std::map<ByWord<MemoryKernel>, StreamCurve> curves;
   for (const Point& point : probe.points) {
     // Pilots choose the variant; their few short samples are no measurement.
     if (point.setting.symbol<Pass>(Parameter::pass) == Pass::pilot) continue;
+    if (symbol_parameter<StreamScope>(point, Parameter::scope) != StreamScope::device) continue;
     const auto rate = rate_of(point, Metric::bytes);
     if (!rate) continue;
     const auto size = static_cast<double>(integer_parameter(point, Parameter::working_set_bytes));
-    StreamCurve& curve = curves[{symbol_parameter<StreamScope>(point, Parameter::scope),
-                                 {symbol_parameter<MemoryKernel>(point, Parameter::kernel)}}];
+    StreamCurve& curve = curves[{symbol_parameter<MemoryKernel>(point, Parameter::kernel)}];
     Best& best = curve[size];
     if (best.rates.empty() || rate->value > best.rate.value) {
       best = {*rate,
@@ -51,37 +50,6 @@ std::vector<CacheCapacity> caches_of(const GpuIdentity& gpu, bool of_multiproces
   }
   if (gpu.l2_cache) caches.push_back({{MemoryLevelName::l2}, *gpu.l2_cache, 1});
   return caches;
-}
-
-std::vector<Level> levels_of(StreamScope scope, const StreamCurve& curve, const GpuIdentity& gpu) {
-  std::vector<CurveSample> samples;
-  for (const auto& [size, best] : curve) samples.push_back({Bytes(size), best.rates});
-  if (scope == StreamScope::device) return find_levels(samples, caches_of(gpu, false), 1);
-  const bool shared = scope == StreamScope::shared;
-  if (samples.size() == 1) {
-    const auto& [size, rates] = samples.front();
-    return {{{shared ? MemoryLevelName::shared : MemoryLevelName::l1},
-             size,
-             size,
-             series_estimate(rates)}};
-  }
-  if (shared) {
-    // Whatever part of it is used, shared memory is one level.
-    const std::vector<Level> parts = find_levels(samples, {}, 1);
-    if (parts.empty()) return {};
-    Level whole =
-        *std::ranges::max_element(parts, {}, [](const Level& at) { return at.value.value; });
-    whole.name = {MemoryLevelName::shared};
-    return {whole};
-  }
-  const auto caches =
-      gpu.shared_per_multiprocessor ? caches_of(gpu, true) : std::vector<CacheCapacity>{};
-  // One multiprocessor's part of L2 or memory, reread by all, is what the device's curve shows too.
-  std::vector<Level> levels = find_levels(samples, caches, gpu.multiprocessors.value_or(1));
-  std::erase_if(levels, [](const Level& at) {
-    return at.name != LevelName{MemoryLevelName::l1} && at.name != LevelName{.number = 1};
-  });
-  return levels;
 }
 
 constexpr double measurement_slack = 1.005;
@@ -160,19 +128,18 @@ void warn_of_impossible_rates(GpuResult& result) {
 
 void analyse_gpu_memory(const ProbeRecord& probe, GpuResult& result) {
   const GpuIdentity& gpu = result.identity;
-  for (const auto& [key, curve] : best_variants(probe)) {
-    const StreamScope scope = key.first;
-    const StreamKernel stream{key.second.value};
-    const bool device = scope == StreamScope::device;
+  for (const auto& [kernel, curve] : best_variants(probe)) {
+    const StreamKernel stream{kernel.value};
+    std::vector<CurveSample> samples;
     for (const auto& [size, best] : curve) {
       const auto rate = as<BytesPerSecond>(best.rate);
-      if (device) result.roofline.memory.push_back({stream, 1, Bytes(size), rate, rate});
+      result.roofline.memory.push_back({stream, 1, Bytes(size), rate, rate});
+      samples.push_back({Bytes(size), best.rates});
     }
-    for (const Level& level : levels_of(scope, curve, gpu)) {
+    for (const Level& level : find_levels(samples, caches_of(gpu, false), 1)) {
       MemoryLevel found{level_as<BytesPerSecond>(level), stream};
-      found.scope = scope;
       found.variant = curve.at(level.largest.value()).variant;
-      if (device && level.name.known == MemoryLevelName::memory && gpu.datasheet &&
+      if (level.name.known == MemoryLevelName::memory && gpu.datasheet &&
           gpu.datasheet->memory_bandwidth) {
         const BytesPerSecond peak = *gpu.datasheet->memory_bandwidth;
         found.of_datasheet =
@@ -190,10 +157,7 @@ void analyse_gpu_latency(const ProbeRecord& probe, GpuResult& result) {
     const Series times = usable_times(point, Metric::wall_s);
     if (times.empty()) continue;
     const auto size = static_cast<double>(integer_parameter(point, Parameter::working_set_bytes));
-    if (point.setting.count(Parameter::stride_bytes).value_or(0) >= page_bytes) {
-      result.translation_latency.push_back({Bytes(size), as<Seconds>(series_estimate(times))});
-      continue;
-    }
+    if (point.setting.count(Parameter::stride_bytes).value_or(0) > line_bytes) continue;
     lines.points.push_back(point);
     if (const auto clock = counted_clock(point)) clocks[size] = *clock;
   }

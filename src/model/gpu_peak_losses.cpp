@@ -57,14 +57,7 @@ void add_kernel_steps(const WaterfallEvidence& known, Falls& falls) {
   const double own = at_clock / waves / (1.0 - known.launch_share.value_or(0.0));
   if (known.best_kernel && std::max(*known.best_kernel, own) <= 1.0) {
     const bool is_best = own >= *known.best_kernel;
-    double kernel = is_best ? own : *known.best_kernel;
-    if (known.registers && *known.registers <= 1.0 && *known.registers >= kernel) {
-      falls.step("tensor cores",
-                 *known.registers,
-                 fmt::format("on registers alone they do {:.1f} % of the peak at their clock",
-                             100.0 * *known.registers));
-      kernel /= *known.registers;
-    }
+    const double kernel = is_best ? own : *known.best_kernel;
     falls.step("algorithm and tiles",
                kernel,
                is_best ? "no measured shape does more of the peak at its clock"
@@ -209,12 +202,6 @@ WaterfallEvidence evidence_for(const GpuGemm& product,
   evidence.clock = clock_cause(product.conditions, gpu.identity);
   add_waves(product, best, evidence);
   if (best) add_best_kernel(*best, evidence);
-  for (const ComputeCeiling& ceiling : gpu.roofline.ceilings) {
-    const bool same =
-        ceiling.isa == Isa::tensor_cores && ceiling.precision == product.format.precision;
-    if (evidence.registers || !same || !ceiling.against) continue;
-    if (const auto& share = ceiling.against->fraction_at_clock) evidence.registers = share->value;
-  }
   const Seconds each = product.flops / product.rate.value;
   for (const auto& [kind, time] : gpu.launches) {
     if (kind != LaunchKind::empty_kernel || time.value >= each) continue;

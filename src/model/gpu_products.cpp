@@ -122,22 +122,6 @@ std::vector<GpuGemm> reported_products(std::span<const GpuGemm> products) {
   return distinct;
 }
 
-/// The user's products with weights.
-std::vector<GpuGemm> own_layers(std::span<const GpuGemm> products, NumberFormat precision) {
-  std::vector<GpuGemm> layers;
-  for (const GpuGemm& gemm : reported_products(products)) {
-    // A batch of products (attention) multiplies no weights that all tokens share.
-    const bool weights = gemm.family == ProductFamily::own && gemm.shape.batch == 1;
-    // The same weights at several token counts are one layer.
-    const bool known = std::ranges::any_of(layers, [&](const GpuGemm& layer) {
-      return layer.name == gemm.name && layer.shape.n == gemm.shape.n &&
-             layer.shape.k == gemm.shape.k;
-    });
-    if (weights && !known && gemm.format.precision == precision) layers.push_back(gemm);
-  }
-  return layers;
-}
-
 std::int64_t parts(std::int64_t whole, std::int64_t part) {
   return (whole - 1) / part + 1;
 }
@@ -201,15 +185,17 @@ std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
   std::optional<FlopPerSecond> best;
   const auto take = [&](FlopPerSecond rate) { best = best ? std::max(*best, rate) : rate; };
   bool searched = false;
+  std::optional<FlopPerSecond> datasheet;
   for (const GpuGemm& gemm : products) {
     if (gemm.format.precision != precision || !is_sustained(gemm)) continue;
     take(gemm.rate.value);
     searched = searched || gemm.family != ProductFamily::own;
+    if (gemm.against) datasheet = gemm.against->peak;
   }
+  if (!searched && datasheet) take(*datasheet);
   const bool by_cuda_cores = precision == NumberFormat::fp32 || precision == NumberFormat::fp64;
   for (const ComputeCeiling& ceiling : ceilings) {
-    const bool unit = ceiling.isa == Isa::cuda_cores ? by_cuda_cores : !searched;
-    if (ceiling.precision == precision && unit) take(ceiling.wall_rate.value);
+    if (ceiling.precision == precision && by_cuda_cores) take(ceiling.wall_rate.value);
   }
   return best;
 }
@@ -231,59 +217,6 @@ void place_products(std::span<const GpuGemm> products, GpuResult& result) {
     if (gemm.against) product.of_datasheet = gemm.against->fraction.value;
     place_under(*ceiling, result.roofline.memory, std::max(gemm.bytes, beyond_l2), product);
     result.roofline.gemms.push_back(std::move(product));
-  }
-}
-
-std::optional<double> ridge_tokens(std::span<const GemmShape> weights,
-                                   double input_bytes,
-                                   double output_bytes,
-                                   FlopPerByte ridge) {
-  double weight_bytes = 0.0;
-  double flops_per_token = 0.0;
-  double bytes_per_token = 0.0;
-  for (const GemmShape& weight : weights) {
-    const auto n = static_cast<double>(weight.n);
-    const auto k = static_cast<double>(weight.k);
-    const auto batch = static_cast<double>(weight.batch);
-    weight_bytes += batch * input_bytes * n * k;
-    flops_per_token += batch * 2.0 * n * k;
-    bytes_per_token += batch * (input_bytes * k + output_bytes * n);
-  }
-  const double gained = flops_per_token - ridge.value() * bytes_per_token;
-  if (!(gained > 0.0)) return std::nullopt;
-  return ridge.value() * weight_bytes / gained;
-}
-
-void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result) {
-  const std::optional<BytesPerSecond> memory = memory_read_rate(result);
-  if (!memory) return;
-  std::vector<NumberFormat> precisions;
-  for (const GpuGemm& gemm : products) {
-    const NumberFormat precision = gemm.format.precision;
-    if (std::ranges::count(precisions, precision) == 0) precisions.push_back(precision);
-  }
-  for (const NumberFormat precision : precisions) {
-    const auto ceiling = measured_ceiling(products, result.roofline.ceilings, precision);
-    if (!ceiling) continue;
-    const FlopPerByte ridge = *ceiling / *memory;
-    const auto add = [&](const std::string& layer, const std::vector<GemmShape>& weights) {
-      result.ridge_batches.push_back(
-          {precision,
-           layer,
-           ridge,
-           ridge_tokens(
-               weights, element_bytes(precision), output_element_bytes(precision), ridge)});
-    };
-    std::vector<GemmShape> all;
-    for (const GpuGemm& layer : own_layers(products, precision)) {
-      all.push_back(layer.shape);
-      add(layer.name, {layer.shape});
-    }
-    if (all.size() > 1) {
-      add("all layers", all);
-      result.ridge_batches.back().of_all_layers = true;
-    }
-    if (all.empty()) add("weights of 8192 x 8192", {GemmShape{1, 8192, 8192, 1}});
   }
 }
 

@@ -67,15 +67,6 @@ struct GpuFormat {
   std::optional<LossWaterfall> waterfall;  // of `steady`
 };
 
-/// Tokens at which a model's products stop being bound by memory.
-struct RidgeBatch {
-  NumberFormat precision = NumberFormat::bf16;
-  std::string layer;
-  FlopPerByte ridge;
-  std::optional<double> tokens;  // absent: never, even without end the intensity stays below
-  bool of_all_layers = false;
-};
-
 /// A product's rate while a resident kernel holds multiprocessors, as a collective would.
 struct ContentionPoint {
   NumberFormat precision = NumberFormat::bf16;
@@ -114,8 +105,6 @@ struct WaterfallEvidence {
   std::optional<double> maximum_clock_hz;  // that the GPU may reach
   std::optional<double> settled_clock_hz;  // during the product
   ClockCause clock;
-  /// Share of the peak at its own clock that multiply-adds on registers reach, without any memory.
-  std::optional<double> registers;
   /// Best product of this format: its share of the peak at its own clock, over its wave efficiency
   /// where `wave_efficiency` is known.
   std::optional<double> best_kernel;
@@ -130,7 +119,6 @@ struct WaterfallEvidence {
 ///   slice of the GPU        multiprocessors here / on the datasheet (only where they differ)
 ///   clock basis             maximum clock / datasheet's clock
 ///   `clock.step`            settled clock / maximum clock
-///   tensor cores            what registers reach (left out below the best kernel)
 ///   algorithm and tiles     best kernel of the format, which may be this product's own
 ///   wave quantisation       tiles that do not fill the multiprocessors; not where it is beaten;
 ///                           without figures where the efficiency is not known
@@ -155,8 +143,8 @@ WaterfallEvidence evidence_for(const GpuGemm& product,
 std::vector<GpuFormat> formats_of(std::span<const GpuGemm> products, const GpuResult& gpu);
 
 /// The highest measured rate of a format: of its products, bursts left out; for fp32 and fp64 also
-/// of the CUDA cores on registers. Where the user's own products alone were measured the tensor
-/// cores on registers count too, else no product could be short of its roof.
+/// of the CUDA cores on registers. Where the user's own products alone were measured the
+/// datasheet's peak counts too, else no product could be short of its roof.
 std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
                                               std::span<const ComputeCeiling> ceilings,
                                               NumberFormat precision);
@@ -165,20 +153,6 @@ std::optional<FlopPerSecond> measured_ceiling(std::span<const GpuGemm> products,
 /// bandwidth is that of the device's streams over as many bytes as the
 /// operands, at least twice L2: products use sets of operands in turn that L2 does not hold.
 void place_products(std::span<const GpuGemm> products, GpuResult& result);
-
-/// Tokens m at which the products of `weights`, whose own m do not count, together have the
-/// intensity `ridge`:
-///   I(m) = sum 2 m n k / sum (in (m k + k n) + out m n)
-///   m* = ridge in sum k n / (sum 2 n k - ridge sum (in k + out n))
-/// Absent when the intensity stays below the ridge however many tokens there are.
-std::optional<double> ridge_tokens(std::span<const GemmShape> weights,
-                                   double input_bytes,
-                                   double output_bytes,
-                                   FlopPerByte ridge);
-
-/// Fills `ridge_batches`: for each format with a measured ceiling the user's own products one by
-/// one and together, batches of products left out; without any, weights of 8192 x 8192.
-void add_ridge_batches(std::span<const GpuGemm> products, GpuResult& result);
 
 struct Tile {
   std::int64_t m = 128;

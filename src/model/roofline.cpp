@@ -47,39 +47,6 @@ std::string describe_kernel(const ComputeCeiling& ceiling) {
                      counted(ceiling.workers, "worker"));
 }
 
-using LadderKey = std::pair<ByWord<NumberFormat>, int>;  // precision, workers
-
-/// Ladders by precision and workers, rungs by intensity; repeated rungs are pooled.
-std::map<LadderKey, std::map<double, Series>> ladders_of(const ProbeRecord& probe,
-                                                         std::size_t& contended) {
-  std::map<LadderKey, std::map<double, Series>> ladders;
-  for (const Point& point : probe.points) {
-    const int workers = count_parameter(point, Parameter::workers);
-    const Repetitions repetitions = undisturbed(point, workers);
-    if (repetitions.times_s.empty()) continue;
-    contended += repetitions.contended ? 1 : 0;
-    const double flops = amount(point, Metric::flops);
-    const double intensity = flops / amount(point, Metric::bytes);
-    ladders[{{symbol_parameter<NumberFormat>(point, Parameter::precision)}, workers}][intensity]
-        .append(rates(flops, repetitions.times_s));
-  }
-  return ladders;
-}
-
-/// A peak that no rung came near is an extrapolation of the curve, not a measurement.
-void warn_if_beyond_ladder(const std::string& name,
-                           const SoftRoof& roof,
-                           std::vector<std::string>& warnings) {
-  constexpr double near_peak = 0.8;
-  FlopPerSecond highest;
-  for (const auto& point : roof.points) highest = std::max(highest, point.value.value);
-  if (highest >= roof.peak.value * near_peak) return;
-  warnings.push_back(
-      fmt::format("{}: its peak is extrapolated, the highest rung reached {:.0f} % of it",
-                  name,
-                  100.0 * (highest / roof.peak.value)));
-}
-
 PlacedGemm describe(const Point& point) {
   PlacedGemm gemm;
   gemm.family = symbol_parameter<ProductFamily>(point, Parameter::family);
@@ -203,33 +170,6 @@ const ComputeCeiling* fastest_ceiling(std::span<const ComputeCeiling> ceilings,
   return best;
 }
 
-void fit_ladders(const ProbeRecord& probe, RooflineResult& result) {
-  std::size_t contended = 0;
-  const auto ladders = ladders_of(probe, contended);
-  warn_contended("intensity", contended, result.warnings);
-  for (const auto& [key, rungs] : ladders) {
-    std::vector<RoofSample> ladder;
-    for (const auto& [intensity, values] : rungs) {
-      ladder.push_back({FlopPerByte(intensity), values});
-    }
-    Outcome<SoftRoof> outcome = fit_soft_roof(ladder);
-    const std::string name = fmt::format(
-        "soft roof {} with {}", word_of(key.first.value), counted(key.second, "worker"));
-    if (const auto* skipped = std::get_if<Skipped>(&outcome)) {
-      result.warnings.push_back(name + " not fitted: " + skipped->reason);
-      continue;
-    }
-    auto& roof = std::get<SoftRoof>(outcome);
-    roof.format.precision = key.first.value;
-    roof.workers = key.second;
-    if (!roof.sharpness_note.empty()) {
-      result.warnings.push_back(name + ": sharpness " + roof.sharpness_note);
-    }
-    warn_if_beyond_ladder(name, roof, result.warnings);
-    result.soft_roofs.push_back(std::move(roof));
-  }
-}
-
 std::optional<double> amount_of(const Point& point, Metric metric) {
   const double* found = value_at(point.amounts, metric);
   return found ? std::optional(*found) : std::nullopt;
@@ -334,12 +274,6 @@ std::optional<RooflineResult> analyse_roofline(const Run& run,
        [&](const ProbeRecord& probe) { analyse_memory(probe, caches, result); });
   with(probe_name::roofline_latency,
        [&](const ProbeRecord& probe) { analyse_latency(probe, caches, result); });
-  with(probe_name::roofline_intensity,
-       [&](const ProbeRecord& probe) { fit_ladders(probe, result); });
-  for (SoftRoof& roof : result.soft_roofs) {
-    const MemoryLevel* memory = memory_rate(result.memory_levels, roof.workers);
-    if (memory != nullptr) roof.ridge = ratio(roof.peak, memory->value);
-  }
   with(probe_name::roofline_gemm, [&](const ProbeRecord& probe) { place_gemms(probe, result); });
   if (!any) return std::nullopt;
   return result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The roofline of a run: ceilings, memory levels, soft roofs and placed kernels.
+/// The roofline of a run: ceilings, memory levels and placed kernels.
 #pragma once
 
 #include "src/core/estimate.h"
@@ -92,7 +92,7 @@ std::string word_of(const LevelName& name);
 template <class Value>
 struct LevelOf {
   LevelName name;
-  Bytes smallest;  // working sets per worker (of a GPU: by `scope`), both inclusive
+  Bytes smallest;  // working sets per worker, both inclusive
   Bytes largest;
   Estimate<Value> value;
 };
@@ -100,9 +100,7 @@ struct LevelOf {
 struct MemoryLevel : LevelOf<BytesPerSecond> {
   StreamKernel stream;
   int workers = 1;
-  // Of a GPU.
-  StreamScope scope = StreamScope::device;
-  /// Of the kernel, fastest at the level's largest working set.
+  /// Of a GPU's kernel, fastest at the level's largest working set.
   std::optional<StreamVariant> variant{};
   std::optional<Estimate<double>> of_datasheet{};  // of memory only
 };
@@ -127,19 +125,6 @@ struct ProductFormat {
 };
 /// "bf16", "fp8_e4m3 fast", "fp8_e4m3 precise".
 std::string word_of(const ProductFormat& format);
-
-/// 1/P(I)^p = 1/P^p + 1/(B I)^p fitted in log space to an intensity ladder.
-struct SoftRoof {
-  ProductFormat format;
-  int workers = 1;
-  std::vector<MeasuredAt<FlopPerByte, FlopPerSecond>> points;
-  Estimate<FlopPerSecond> peak;
-  Estimate<BytesPerSecond> bandwidth;
-  Estimate<double> sharpness;    // p; large = perfect overlap of memory and compute, 1 = none
-  std::string sharpness_note;    // why the sharpness has no upper end, empty when it has one
-  Estimate<FlopPerByte> ridge;   // peak / memory bandwidth; where that is not known, `bandwidth`
-  double median_residual = 0.0;  // relative
-};
 
 /// Which side of the ridge a kernel lies on, however far below its roof. At the ridge: what is
 /// known of the bandwidth allows both sides. Unknown: no bandwidth was measured.
@@ -173,9 +158,8 @@ struct RooflineResult {
   std::vector<MemoryLevel> memory_levels;
   std::vector<LatencyPoint> latency;
   std::vector<LatencyLevel> latency_levels;
-  std::vector<SoftRoof> soft_roofs;
   std::vector<PlacedGemm> gemms;
-  std::vector<std::string> warnings;  // contended points, unfitted roofs, impossible rates
+  std::vector<std::string> warnings;  // contended points, impossible rates
 };
 
 /// A data cache as the machine describes it.
@@ -234,10 +218,6 @@ std::optional<ComputeCeiling> compute_ceiling(const Point& point,
 const ComputeCeiling* fastest_ceiling(std::span<const ComputeCeiling> ceilings,
                                       NumberFormat precision,
                                       int workers);
-
-/// Fills `soft_roofs`, one per precision and worker count, from the points of an intensity probe.
-/// A ladder that cannot be fitted, or whose peak lies beyond its rungs, is named in `warnings`.
-void fit_ladders(const ProbeRecord& probe, RooflineResult& result);
 
 /// Times of one operation.
 struct Repetitions {
@@ -326,24 +306,4 @@ struct Plateau {
 /// points. `places` (one per point, or none) keeps points of different places apart.
 std::vector<Plateau> find_plateaus(std::span<const double> logs,
                                    std::span<const std::size_t> places = {});
-
-/// One rung of the intensity ladder: rates in FLOP/s, one per repetition.
-struct RoofSample {
-  FlopPerByte intensity;
-  Series rates;
-};
-
-/// Fits 1/P(I)^p = 1/P^p + 1/(B I)^p to the medians of `ladder` (ascending or not): a roofline
-/// whose corner is rounded by imperfect overlap of memory and compute. p = 1: no overlap, the times
-/// add; p large: perfect overlap, min(P, B I). Source: roofline of Williams, Waterman, Patterson
-/// (CACM 52, 2009) with the p-norm as the usual smooth minimum. Minimises sum huber(log rate - log
-/// P(I)) over log P, log B, log p by Levenberg-Marquardt from several starts, p in [1, 64]; Huber's
-/// corner at 1.345 robust standard deviations, at least 0.5 %. 95 % intervals: the wider of a
-/// bootstrap of each point's samples (noise) and of the residuals (misfit), 200 draws each. A
-/// sharpness whose interval reaches 32 has `sharpness_note` set: the ladder cannot separate it from
-/// a perfect corner, and the upper end means "or more". Below 1 the two times would do more than
-/// add: a ladder that looks so has another cause and shows it in `median_residual`. Skipped, with
-/// the reason, when there are fewer than five rungs, or no rung at least 1.5 x on either side of
-/// the ridge: P or B would be an extrapolation.
-Outcome<SoftRoof> fit_soft_roof(std::span<const RoofSample> ladder);
 }  // namespace scaleworth::model

@@ -129,7 +129,7 @@ void add_levels(const RooflineResult& result, const Setting& of, Figures& figure
     setting.set({{Parameter::level, *level.name.known},
                  {Parameter::kernel, level.stream.kernel},
                  {Parameter::nontemporal, level.stream.nontemporal}});
-    if (of.contains(Parameter::gpu)) setting.set(Parameter::scope, level.scope);
+    if (of.contains(Parameter::gpu)) setting.set(Parameter::scope, StreamScope::device);
     shares.each(level.workers, setting, [&](const Setting& at) {
       figures.add(Metric::memory_bandwidth, at, level.value);
     });

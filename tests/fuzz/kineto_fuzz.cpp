@@ -59,11 +59,10 @@ void read_as_kineto(const std::string& text, const WalkOptions& options) {
 }
 
 void read_as_timeline(const std::string& text) {
-  static const auto dialects = built_in_timelines();
   try {
     TextSource source(text);
     Job job;
-    job.recordings = read_timeline(source, dialects.front());
+    job.recordings = read_operation_timers(source);
     for (const auto& recording : job.recordings) check(recording);
     assign_ranks(job);
   } catch (const scaleworth::UserError&) {

@@ -31,7 +31,7 @@ TEST_CASE("launches take microseconds, and waiting for each takes longer", "[gpu
 }
 
 TEST_CASE("a question is watched, or says why not", "[gpu]") {
-  const auto measured = device().time_fma({NumberFormat::fp32, false}, brief());
+  const auto measured = device().time_fma(NumberFormat::fp32, brief());
   CHECK((!measured.telemetry.time_s.empty() || !measured.telemetry.missing.empty()));
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("all GPUs may be asked at the same time", "[gpu]") {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < devices().size(); ++i) {
       threads.emplace_back([&rates, i] {
-        rates[i] = flop_rate(devices()[i]->time_fma({NumberFormat::fp32, false}, brief()));
+        rates[i] = flop_rate(devices()[i]->time_fma(NumberFormat::fp32, brief()));
       });
     }
   }

@@ -18,7 +18,7 @@ Bytes far_set() {
 }
 
 StreamWork stream(MemoryKernel kernel, Bytes set, StreamVariant variant = {}) {
-  return {kernel, StreamScope::device, set, variant};
+  return {kernel, set, variant};
 }
 
 /// Both edges of a double data rate bus; absent where the driver does not tell.
@@ -63,25 +63,8 @@ TEST_CASE("a stream within L2 is faster than one from memory", "[gpu]") {
   CHECK(byte_rate(cached) > byte_rate(distant));
 }
 
-TEST_CASE("L1 and shared memory give at most 128 bytes per cycle", "[gpu]") {
-  for (const StreamScope scope : {StreamScope::multiprocessor, StreamScope::shared}) {
-    INFO(key_of(scope));
-    const StreamWork work{MemoryKernel::read,
-                          scope,
-                          Bytes(32.0 * kibibyte),
-                          {StreamGrid::persistent, 1024, 4, false}};
-    const auto measured = device().time_stream(work, brief());
-    CHECK(per_cycle(byte_rate(measured), measured) > 40.0);
-    CHECK(per_cycle(byte_rate(measured), measured) < 1.02 * 128.0);
-    // A host with other work may queue a batch too slowly; the blocks' places are the GPU's.
-    for (const std::string& warning : measured.warnings) CHECK(contains(warning, "the host"));
-  }
-}
-
 TEST_CASE("latency rises from L1 to L2 to memory", "[gpu]") {
-  const auto chase = [](double bytes) {
-    return device().time_chase({Bytes(bytes), Bytes(128.0)}, brief());
-  };
+  const auto chase = [](double bytes) { return device().time_chase({Bytes(bytes)}, brief()); };
   const auto l1 = chase(16.0 * kibibyte);
   const auto l2 = chase(0.25 * device().description().l2_cache.value());
   const auto memory = chase(far_set().value());
@@ -93,27 +76,12 @@ TEST_CASE("latency rises from L1 to L2 to memory", "[gpu]") {
   CHECK(median(memory.time_s) < 5e-6);
 }
 
-TEST_CASE("a chase with a stride of 2 MiB is possible", "[gpu]") {
-  const auto measured =
-      device().time_chase({Bytes(256.0 * mebibyte), Bytes(2.0 * mebibyte)}, brief());
-  CHECK(median(measured.time_s) > 5e-9);
-}
-
 TEST_CASE("a working set beyond the memory fails with sizes and leaves the GPU usable", "[gpu]") {
   const Bytes beyond(4.0 * device().description().memory.value());
   CHECK_THROWS_AS(device().time_stream(stream(MemoryKernel::read, beyond), brief()), ProbeFailure);
-  CHECK_THROWS_AS(device().time_ladder({NumberFormat::fp32, beyond, 1}, brief()), ProbeFailure);
   CHECK_NOTHROW(device().time_stream(stream(MemoryKernel::read, Bytes(mebibyte)), brief()));
 }
 
-TEST_CASE("what this GPU has not is said", "[gpu]") {
-  CHECK_THROWS_AS(
-      device().time_stream({MemoryKernel::read, StreamScope::shared, Bytes(16.0 * mebibyte), {}},
-                           brief()),
-      NothingToMeasure);
-  CHECK_THROWS_AS(
-      device().time_stream({MemoryKernel::copy, StreamScope::shared, Bytes(16.0 * kibibyte), {}},
-                           brief()),
-      NothingToMeasure);
-  CHECK_THROWS_AS(device().time_chase({Bytes(128.0), Bytes(128.0)}, brief()), ProbeFailure);
+TEST_CASE("a chain of one node is refused", "[gpu]") {
+  CHECK_THROWS_AS(device().time_chase({Bytes(128.0)}, brief()), ProbeFailure);
 }

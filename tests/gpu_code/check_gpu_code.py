@@ -114,46 +114,12 @@ def stream(judge, name, code, counts, match):
         judge.expect(counts["STG"] >= unroll, name, f"fewer than {unroll} stores")
 
 
-def multiprocessor_read(judge, name, code, counts, match):
-    wanted = "LDS" if match[1] == "shared" else "LDG"
-    widths = [width for instruction, width in code if instruction == wanted]
-    judge.expect(len(widths) > int(match[2]), name, f"fewer than {match[2]} loads in the loop")
-    judge.expect(set(widths) == {16}, name, f"loads of {sorted(set(widths))} bytes")
-
-
 def fma_chain(judge, name, code, counts, match):
     wanted = {"Fp64": "DFMA", "Fp32": "FFMA"}.get(match[1], "HFMA2")
     judge.expect(counts[wanted] >= 128, name, f"{counts[wanted]} {wanted} instead of 8 chains x 16")
     # For cc 8.0 the compiler loads a constant into a register by an HFMA2 now and then.
     spare = 4 if wanted == "HFMA2" else 0
     judge.expect(counts[wanted] % 128 <= spare, name, f"{counts[wanted]} {wanted}: no multiple of a loop")
-
-
-def tensor(judge, name, code, counts, match):
-    wanted = {"Fp64": "DMMA", "Wide": "DMMA", "Int8": "IMMA", "E4m3": "QMMA"}.get(match[1], "HMMA")
-    if match[1] == "Wide":
-        # m16n8k16 in fp64 from 9.0 on: one instruction for each of 4 chains x 4 steps (the loop is unrolled by 4, with a
-        # rest), where eight of m8n8k4 each would be at least 128. Before, the program does not launch it.
-        right = 16 <= counts[wanted] < 128 and counts[wanted] % 16 == 0 if judge.capability >= 90 else counts[wanted] == 0
-        judge.expect(right, name, f"{counts[wanted]} {wanted} for m16n8k16 on {judge.capability}")
-        return
-    if match[1] == "E4m3" and judge.capability != 89:
-        # 8.0 has no such instruction and 9.0 makes it of others: the program does not launch these.
-        judge.expect(counts["QMMA"] == 0, name, "fp8 could be measured here")
-        return
-    judge.fp8_checked += match[1] == "E4m3"
-    judge.expect(counts[wanted] >= 32, name, f"{counts[wanted]} {wanted} instead of 8 chains x 4")
-    judge.expect(counts[wanted] % 32 == 0, name, f"{counts[wanted]} {wanted}: no multiple of a loop")
-
-
-def ladder(judge, name, code, counts, match):
-    wanted = {"Fp64": "DFMA", "Fp32": "FFMA"}.get(match[1], "HFMA2")
-    per_vector = {"Fp64": 2}.get(match[1], 4) * int(match[2])
-    # Four vectors in the loop and one in the rest, each unrolled as often as the compiler likes.
-    judge.expect(counts[wanted] >= 5 * per_vector, name, f"{counts[wanted]} {wanted}")
-    judge.expect(counts[wanted] % per_vector == 0, name, f"{counts[wanted]} {wanted}: not whole rounds")
-    widths = {width for instruction, width in code if instruction in ("LDG", "STG")}
-    judge.expect(widths == {16}, name, f"accesses of {sorted(widths)} bytes")
 
 
 def chase(judge, name, code, counts, match):
@@ -163,10 +129,7 @@ def chase(judge, name, code, counts, match):
 # Parts of mangled names.
 RULES = [
     (r"6streamILNS0_15StreamOperationE(\d)ELi\d+ELi(\d)E", stream),
-    (r"\d+(l1|shared)_readILi(\d)E", multiprocessor_read),
     (r"9fma_chainINS\d_4(\w{4})E", fma_chain),
-    (r"6tensorINS\d_9fragments4(\w{4})E", tensor),
-    (r"6ladderINS\d_4(\w{4})ELi(\d+)E", ladder),
     (r"5chaseEPNS0_10ChaseState", chase),
 ]
 

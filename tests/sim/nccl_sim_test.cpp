@@ -62,8 +62,6 @@ TEST_CASE("each forced way gives back its alpha and beta", "[nccl]") {
     const model::CommunicationSegment& segment = line->fit.segments.at(0);
     CHECK_THAT(segment.alpha.value.value(), WithinRel(way.alpha_s, 0.02));
     CHECK_THAT(segment.beta.value.value(), WithinRel(way.beta_s_per_byte, 0.02));
-    // The predictions are 20 % too slow, the medians good to about 1 %.
-    CHECK_THAT(*line->library_error, WithinAbs(0.2, 0.02));
   }
 }
 
@@ -76,14 +74,6 @@ TEST_CASE("the system curve is the minimum over the lines, with its boundary", "
   CHECK(result.regimes[1].algorithm == "NVLS");
   CHECK_THAT(result.regimes[0].largest.value(), WithinRel(418604.0, 0.05));
   CHECK(result.regimes[0].largest == result.regimes[1].smallest);
-}
-
-TEST_CASE("our error is at sizes left out, the library's is its bias", "[nccl]") {
-  const auto results = model::analyse_algorithms(measured(switched_node()));
-  const model::AlgorithmResult& result = plain_all_reduce(results);
-  REQUIRE(result.held_out_error);
-  CHECK(*result.held_out_error < 0.02);
-  CHECK_THAT(*result.library_error, WithinAbs(0.2, 0.02));
 }
 
 TEST_CASE("a library that misjudges one way chooses it too often, and the curve shows it",
@@ -116,7 +106,6 @@ TEST_CASE("the quick suite finds the same regimes", "[nccl]") {
   const model::AlgorithmResult& result = plain_all_reduce(results);
   REQUIRE(result.regimes.size() == 2);
   CHECK(result.regimes[1].algorithm == "NVLS");
-  CHECK(result.held_out_error);
 }
 
 TEST_CASE("sizes that find no memory are left out with what is larger, and the rest is measured",
@@ -154,7 +143,6 @@ TEST_CASE("a library that tells nothing still gives its own times", "[nccl]") {
   const model::AlgorithmResult& result = plain_all_reduce(results);
   CHECK(result.lines.empty());
   CHECK(result.regimes.empty());
-  CHECK_FALSE(result.held_out_error);
   CHECK(result.chosen.size() > 5);
   CHECK_FALSE(result.chosen.front().wire_bandwidth);
 }

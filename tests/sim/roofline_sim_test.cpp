@@ -38,18 +38,6 @@ void measure_memory(SimMachine& machine, Run& run) {
   }
 }
 
-void measure_ladder(SimMachine& machine, Run& run) {
-  for (int fma = 1; fma <= 256; fma *= 2) {
-    const probes::IntensityWork work{NumberFormat::fp64, Bytes(256e6), fma, 1};
-    probe_in(run, probe_name::roofline_intensity)
-        .points.push_back(point_of({{Parameter::precision, std::string("fp64")},
-                                    {Parameter::workers, std::int64_t{1}},
-                                    {Parameter::fma_per_element, std::int64_t{fma}},
-                                    {Parameter::working_set_bytes, std::int64_t{256'000'000}}},
-                                   machine.time_intensity(work, quick)));
-  }
-}
-
 template <class T>
 bool covers(const Estimate<T>& estimate, double truth) {
   return estimate.interval && estimate.interval->low.value() <= truth &&
@@ -76,50 +64,6 @@ TEST_CASE("the four levels of a simulated hierarchy are found, named and measure
     CHECK_THAT(result->latency_levels[i].value.value.value(),
                WithinRel(truth.levels[i].latency_s, 0.01));
   }
-}
-
-TEST_CASE("peak, bandwidth, sharpness and ridge of a simulated ladder are recovered",
-          "[roofline]") {
-  SimMachine machine(MachineTruth{});
-  Run run;
-  measure_ladder(machine, run);
-  const auto result = model::analyse_roofline(run, caches);
-  REQUIRE(result->soft_roofs.size() == 1);
-  const model::SoftRoof& roof = result->soft_roofs.front();
-  CHECK_THAT(roof.peak.value.value(), WithinRel(50e9, 0.02));
-  CHECK_THAT(roof.bandwidth.value.value(), WithinRel(15e9, 0.02));
-  CHECK_THAT(roof.sharpness.value, WithinRel(3.0, 0.15));
-  CHECK_THAT(roof.ridge.value.value(), WithinRel(50.0 / 15.0, 0.03));
-  CHECK(roof.median_residual < 0.01);
-  CHECK(roof.sharpness_note.empty());
-}
-
-TEST_CASE("the 95 % intervals of the soft roof cover the truth in at least 90 % of 200 repeats",
-          "[roofline][coverage][statistics]") {
-  constexpr int repeats = 200;
-  int peak = 0;
-  int bandwidth = 0;
-  int sharpness = 0;
-  int ridge = 0;
-  for (int seed = 1; seed <= repeats; ++seed) {
-    MachineTruth truth;
-    truth.noise.seed = static_cast<std::uint64_t>(seed);
-    SimMachine machine(truth);
-    Run run;
-    measure_ladder(machine, run);
-    const auto result = model::analyse_roofline(run, caches);
-    const model::SoftRoof& roof = result->soft_roofs.at(0);
-    peak += covers(roof.peak, 50e9) ? 1 : 0;
-    bandwidth += covers(roof.bandwidth, 15e9) ? 1 : 0;
-    ridge += covers(roof.ridge, 50.0 / 15.0) ? 1 : 0;
-    sharpness +=
-        roof.sharpness.interval->low <= 3.0 && 3.0 <= roof.sharpness.interval->high ? 1 : 0;
-  }
-  CAPTURE(peak, bandwidth, sharpness, ridge);
-  CHECK(peak >= 180);
-  CHECK(bandwidth >= 180);
-  CHECK(sharpness >= 180);
-  CHECK(ridge >= 180);
 }
 
 TEST_CASE("the 95 % intervals of memory levels cover the truth in at least 90 % of 200 repeats",

@@ -109,20 +109,6 @@ Measured SimMachine::time_latency(const LatencyWork& work, const Target& target)
   return timed(latency(work.working_set), 1, target);
 }
 
-Measured SimMachine::time_intensity(const IntensityWork& work, const Target& target) {
-  const double element = work.precision == NumberFormat::fp32 ? 4.0 : 8.0;
-  const double elements = work.working_set.value() / element * work.workers;
-  const double flops = 2.0 * work.fma_per_element * elements;
-  const double bytes = 2.0 * element * elements;
-  const double rate =
-      soft_roof(peak(work.precision), bandwidth(work.working_set, work.workers), flops / bytes) *
-      work.workers;
-  Measured measured = timed(flops / rate, work.workers, target);
-  measured.flops = Flops(flops);
-  measured.bytes = measured.bytes_real = Bytes(bytes);
-  return measured;
-}
-
 Measured SimMachine::time_gemm(const GemmWork& work, const Target& target) {
   const double element = work.precision == NumberFormat::fp32 ? 4.0 : 8.0;
   const auto m = static_cast<double>(work.m);

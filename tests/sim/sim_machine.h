@@ -52,8 +52,6 @@ class SimMachine final : public probes::Machine {
                                const probes::Target& target) override;
   probes::Measured time_latency(const probes::LatencyWork& work,
                                 const probes::Target& target) override;
-  probes::Measured time_intensity(const probes::IntensityWork& work,
-                                  const probes::Target& target) override;
   Outcome<std::string> gemm_library() override { return std::string("sim blas"); }
   probes::Measured time_gemm(const probes::GemmWork& work, const probes::Target& target) override;
 

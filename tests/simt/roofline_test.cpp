@@ -28,18 +28,14 @@ std::vector<float> integers(std::size_t count, int seed) {
 
 /// Nodes in one cycle, where they lie and whose address they get.
 struct Nodes {
-  Nodes(std::uint32_t count, std::uint64_t stride, std::uint64_t spread)
-      : memory(count * stride),
-        next(count),
-        nodes{memory.data(), stride, spread, next.data(), count} {
+  Nodes(std::uint32_t count, std::uint64_t stride)
+      : memory(count * stride), next(count), nodes{memory.data(), stride, next.data(), count} {
     std::vector<std::uint32_t> order(count);
     for (std::uint32_t i = 0; i < count; ++i) order[i] = i;
     std::shuffle(order.begin() + 1, order.end(), std::mt19937(1));
     for (std::uint32_t i = 0; i < count; ++i) next[order[i]] = order[(i + 1) % count];
   }
-  char* place(std::uint32_t i) const {
-    return memory.data() + nodes.stride * i + nodes.spread * i % nodes.stride;
-  }
+  char* place(std::uint32_t i) const { return memory.data() + nodes.stride * i; }
   char* content(std::uint32_t i) const {
     char* value = nullptr;
     std::memcpy(&value, place(i), sizeof(value));
@@ -118,21 +114,6 @@ void check_fma(FmaFormat format, std::size_t at_once) {
   CHECK(std::isnan(Format::real(run(false).front())));
 }
 
-template <class Format>
-void check_ladder(FmaFormat format) {
-  const auto constants = probes::chain_constants(Format::number);
-  constexpr std::size_t per_vector = 16 / sizeof(typename Format::Value);
-  const std::pair<int, std::size_t> cases[] = {
-      {1, 2 * 1024 + 5}, {3, 1023}, {24, 1024 + 7}, {192, 1}};
-  for (const auto& [steps, vectors] : cases) {
-    const auto starts = chain_starts<Format>(vectors * per_vector);
-    const Buffer<typename Format::Value> data(starts);
-    const LadderStep step{format, steps, constants.a, constants.b};
-    REQUIRE(launch_ladder(step, data.data(), vectors, 3, nullptr) == cudaSuccess);
-    CHECK(wrong_chains<Format>(starts, data.values(), steps) == 0);
-  }
-}
-
 /// One kernel on arrays of `vectors`; blocks and passes of `launch_stream`.
 struct StreamCase {
   StreamKernel kernel;
@@ -171,162 +152,12 @@ void check_stream(const StreamCase& test) {
   CHECK(sum[0] == expected_sum);
 }
 
-template <class Launch>
-void check_multiprocessor_read(Launch launch) {
-  for (const int unroll : {1, 2, 4, 8}) {
-    for (const int threads : {1, 96, 512}) {
-      constexpr std::uint32_t turns = 11;
-      constexpr std::uint32_t blocks = 9;
-      const MultiprocessorRead read{
-          static_cast<int>(blocks),
-          threads,
-          unroll,
-          turns * static_cast<std::uint32_t>(threads),
-          3,
-          std::max(16 * static_cast<int>(turns) * threads, lone_block_bytes(90))};
-      if (read.vectors > 4096) continue;  // more than a test needs
-      const auto values = integers(std::size_t{4} * read.vectors * blocks, unroll);
-      const Buffer<float> data(values);
-      const Buffer<float> sums(blocks * static_cast<std::size_t>(threads));
-      const Buffer<unsigned> places(blocks);
-      const auto found = in_every_order([&] {
-        REQUIRE(launch(read, data.data(), {sums.data(), true, places.data()}, nullptr) ==
-                cudaSuccess);
-        return sums.values();
-      });
-      CHECK(simt::last_launch().shared_bytes == static_cast<std::size_t>(read.shared_bytes));
-      std::size_t wrong = 0;
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        const std::size_t block = i / static_cast<std::size_t>(threads);
-        float expected = 0.0F;
-        for (std::size_t turn = 0; turn < turns; ++turn) {
-          const std::size_t vector = block * read.vectors +
-                                     turn * static_cast<std::size_t>(threads) +
-                                     i % static_cast<std::size_t>(threads);
-          for (std::size_t j = 0; j < 4; ++j) expected += 3.0F * values[4 * vector + j];
-        }
-        wrong += found[i] == expected ? 0 : 1;
-      }
-      CHECK(wrong == 0);
-      for (unsigned block = 0; block < blocks; ++block) {
-        CHECK(places[block] == block % simt::multiprocessors);
-      }
-    }
-  }
-}
-
-/// Element `i` of operands in memory, as the tensor cores read it.
-double tensor_element(TensorFormat format, const std::byte* memory, std::size_t i) {
-  const auto read = [&](auto value) {
-    std::memcpy(&value, memory + i * sizeof(value), sizeof(value));
-    return value;
-  };
-  switch (format) {
-    case TensorFormat::fp64:
-    case TensorFormat::fp64_wide:
-      return read(double{});
-    case TensorFormat::tf32:
-      return read(float{});
-    case TensorFormat::bf16:
-      return __bfloat162float(read(__nv_bfloat16{}));
-    case TensorFormat::fp16:
-      return __half2float(read(__half{}));
-    case TensorFormat::int8:
-      return read(std::int8_t{});
-    case TensorFormat::fp8:
-      break;
-  }
-  return __half2float(__nv_cvt_fp8_to_halfraw(read(std::uint8_t{}), __NV_E4M3));
-}
-
-/// Numbers of a thread: A of two fragments, B of as many as make the chains of all pairs.
-int tensor_numbers(TensorFormat format) {
-  const TensorShape shape = tensor_shape(format);
-  return (2 * shape.m + shape.chains / 2 * shape.n) * shape.k / 32;
-}
-
-/// Small numbers that each format holds exactly and whose products sum exactly in fp32.
-std::vector<std::byte> tensor_operands(TensorFormat format) {
-  const std::array<float, 6> numbers{-1.0F, 0.5F, 1.0F, 1.5F, 2.0F, 3.0F};
-  std::vector<std::byte> memory;
-  std::mt19937 random(4);
-  const auto fill = [&](auto encode) {
-    using Code = decltype(encode(0.0F));
-    const std::size_t bytes = static_cast<std::size_t>(tensor_numbers(format)) * sizeof(Code);
-    CHECK(bytes <= tensor_operand_bytes);
-    memory.resize(tensor_block_threads * bytes);
-    for (std::size_t i = 0; i < memory.size() / sizeof(Code); ++i) {
-      const Code code = encode(numbers[random() % numbers.size()]);
-      std::memcpy(memory.data() + i * sizeof(Code), &code, sizeof(Code));
-    }
-  };
-  if (format == TensorFormat::fp64 || format == TensorFormat::fp64_wide) {
-    fill([](float x) { return double{x}; });
-  }
-  if (format == TensorFormat::tf32) fill([](float x) { return x; });
-  if (format == TensorFormat::bf16) fill([](float x) { return __float2bfloat16_rn(x); });
-  if (format == TensorFormat::fp16) fill([](float x) { return __float2half_rn(x); });
-  if (format == TensorFormat::int8) fill([](float x) { return static_cast<std::int8_t>(2 * x); });
-  if (format == TensorFormat::fp8) {
-    fill([](float x) { return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3); });
-  }
-  return memory;
-}
-
-/// Products of `iterations` by the definition: chain c of a warp of n is matrix A 2 c / n times
-/// matrix B c mod n / 2 of the fragments that the PTX ISA's chapter on mma assigns to lanes.
-template <class Sum>
-std::size_t wrong_products(TensorFormat format,
-                           const std::vector<std::byte>& operands,
-                           const std::vector<std::byte>& results,
-                           int iterations) {
-  const TensorShape shape = tensor_shape(format);
-  // Neighbours along k that one lane holds in one register.
-  const int w = format == TensorFormat::bf16 || format == TensorFormat::fp16  ? 2
-                : format == TensorFormat::int8 || format == TensorFormat::fp8 ? 4
-                                                                              : 1;
-  const int rights = shape.chains / 2;
-  const int left = shape.m * shape.k / 32;  // elements of a lane
-  const int right = shape.k * shape.n / 32;
-  const int sums = shape.m * shape.n / 32;
-  const auto element = [&](int warp, int lane, int index) {
-    const int thread = warp * 32 + lane;
-    return tensor_element(
-        format, operands.data(), static_cast<std::size_t>(thread * tensor_numbers(format) + index));
-  };
-  std::size_t wrong = 0;
-  for (int warp = 0; warp < tensor_block_threads / 32; ++warp) {
-    for (int chain = 0; chain < shape.chains; ++chain) {
-      for (int row = 0; row < shape.m; ++row) {
-        for (int column = 0; column < shape.n; ++column) {
-          double sum = 0.0;
-          for (int i = 0; i < shape.k; ++i) {
-            const int lane = i / w % 4;
-            const int group = i / w / 4;
-            const int in_a = (row / 8 + shape.m / 8 * group) * w + i % w;
-            sum +=
-                element(warp, row % 8 * 4 + lane, chain / rights * left + in_a) *
-                element(
-                    warp, column * 4 + lane, 2 * left + chain % rights * right + group * w + i % w);
-          }
-          const int thread = warp * 32 + row % 8 * 4 + column / 2;
-          const int index = (thread * shape.chains + chain) * sums + row / 8 * 2 + column % 2;
-          Sum found;
-          std::memcpy(
-              &found, results.data() + static_cast<std::size_t>(index) * sizeof(Sum), sizeof(Sum));
-          wrong += found == static_cast<Sum>(iterations * tensor_steps * sum) ? 0 : 1;
-        }
-      }
-    }
-  }
-  return wrong;
-}
 }  // namespace
 
 TEST_CASE("links of a pointer chase hold the address of the next node", "[simt]") {
   for (const std::uint32_t count : {1U, 255U, 1000U, 4096U * 256U + 5U}) {
     const bool large = count > 4096;
-    const Nodes nodes(count, large ? 8 : 128, large ? 0 : 8);
+    const Nodes nodes(count, large ? 8 : 128);
     REQUIRE(launch_chase_link(nodes.nodes, nullptr) == cudaSuccess);
     std::size_t wrong = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -338,7 +169,7 @@ TEST_CASE("links of a pointer chase hold the address of the next node", "[simt]"
 }
 
 TEST_CASE("a pointer chase follows as many links as asked and times the last ones", "[simt]") {
-  const Nodes nodes(77, 64, 8);
+  const Nodes nodes(77, 64);
   REQUIRE(launch_chase_link(nodes.nodes, nullptr) == cudaSuccess);
   const Buffer<ChaseState> state(1);
   state[0].position = nodes.memory.data();
@@ -361,17 +192,6 @@ TEST_CASE("chains of multiply-adds are the host's in every format", "[simt]") {
   check_fma<Fp32>(FmaFormat::fp32, 1);
   check_fma<Fp16>(FmaFormat::fp16, 2);
   check_fma<Bf16>(FmaFormat::bf16, 2);
-}
-
-TEST_CASE("each element of an array climbs the ladder once", "[simt]") {
-  check_ladder<Fp64>(FmaFormat::fp64);
-  check_ladder<Fp32>(FmaFormat::fp32);
-  check_ladder<Fp16>(FmaFormat::fp16);
-  check_ladder<Bf16>(FmaFormat::bf16);
-  CHECK(launch_ladder({FmaFormat::fp32, 0, 0, 0}, nullptr, 1, 1, nullptr) == cudaErrorInvalidValue);
-  CHECK(launch_ladder({}, nullptr, 0, 1, nullptr) == cudaErrorInvalidValue);
-  int blocks = 0;
-  CHECK(ladder_occupancy({}, &blocks) == cudaSuccess);
 }
 
 TEST_CASE("each stream kernel touches each element once, the tail included", "[simt]") {
@@ -412,43 +232,6 @@ TEST_CASE("turns of a stream are shared by few blocks and repeated by passes", "
         cudaErrorInvalidValue);
   CHECK(launch_stream({StreamOperation::write, 256, 1}, arrays, 1, 0, nullptr) ==
         cudaErrorInvalidValue);
-}
-
-TEST_CASE("reads through L1 sum each block's own part", "[simt]") {
-  check_multiprocessor_read(launch_l1_read);
-  CHECK(launch_l1_read({1, 64, 1, 65, 1}, nullptr, {}, nullptr) == cudaErrorInvalidValue);
-  CHECK(launch_l1_read({1, 64, 3, 64, 1}, nullptr, {}, nullptr) == cudaErrorInvalidValue);
-}
-
-TEST_CASE("reads of shared memory sum each block's own part", "[simt]") {
-  check_multiprocessor_read(launch_shared_read);
-  CHECK(launch_shared_read({1, 64, 1, 1 << 14, 1, 1 << 18}, nullptr, {}, nullptr) ==
-        cudaErrorInvalidValue);
-}
-
-TEST_CASE("matrix instructions multiply the fragments of each chain", "[simt]") {
-  for (const TensorFormat format : {TensorFormat::fp64,
-                                    TensorFormat::tf32,
-                                    TensorFormat::bf16,
-                                    TensorFormat::fp16,
-                                    TensorFormat::int8,
-                                    TensorFormat::fp8,
-                                    TensorFormat::fp64_wide}) {
-    INFO("format " << static_cast<int>(format));
-    const auto values = tensor_operands(format);
-    const Buffer<std::byte> operands(values);
-    const Buffer<std::byte> results(std::size_t{tensor_block_threads} * tensor_result_bytes);
-    REQUIRE(launch_tensor(format, 1, 1, {operands.data(), results.data(), true}, nullptr) ==
-            cudaSuccess);
-    const bool fp64 = format == TensorFormat::fp64 || format == TensorFormat::fp64_wide;
-    const auto wrong = fp64                           ? wrong_products<double>
-                       : format == TensorFormat::int8 ? wrong_products<std::int32_t>
-                                                      : wrong_products<float>;
-    CHECK(wrong(format, values, results.values(), 1) == 0);
-  }
-  TensorCode code;
-  CHECK(tensor_code(TensorFormat::fp16, &code) == cudaSuccess);
-  CHECK(has_tensor_code(TensorFormat::fp16, code));
 }
 
 TEST_CASE("each multiprocessor that has a slot leaves its clock's stamp", "[simt]") {

@@ -177,10 +177,6 @@ T atomicAdd(T* address, T value) {
   return before;
 }
 template <class T>
-T __ldcg(const T* address) {
-  return *address;
-}
-template <class T>
 void __stcg(T* address, T value) {
   *address = value;
 }
@@ -194,10 +190,6 @@ inline void __nanosleep(unsigned nanoseconds) {
 }
 inline int __float2int_rn(float value) {
   return static_cast<int>(std::lrint(value));
-}
-inline std::size_t __cvta_generic_to_shared(const void* address) {
-  return static_cast<std::size_t>(static_cast<const char*>(address) -
-                                  static_cast<char*>(scaleworth::simt::dynamic_shared_memory()));
 }
 
 inline float cospif(float x) {

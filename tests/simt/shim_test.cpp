@@ -162,57 +162,6 @@ TEST_CASE("lanes of a warp exchange their values", "[simt]") {
   for (unsigned t = 0; t < 96; ++t) CHECK(votes[t] == (t / 32 == 1 ? 1U : 0U));
 }
 
-TEST_CASE("a wide fp64 matrix instruction multiplies what the PTX ISA assigns to its lanes",
-          "[simt]") {
-  // Register i of lane 4 group + member, in the formulas of "Matrix Fragments for mma.m16n8k16
-  // with floating point type", .f64.
-  double a[16][16];
-  double b[16][8];
-  double found[16][8];
-  for (int i = 0; i < 16 * 16; ++i) a[i / 16][i % 16] = i * i % 101 - 50;
-  for (int i = 0; i < 16 * 8; ++i) b[i / 8][i % 8] = i * i % 89 - 40;
-  const auto multiply = [&] {
-    const int group = lane() / 4;
-    const int member = lane() % 4;
-    double left[8];
-    double right[4];
-    double sum[4];
-    for (int i = 0; i < 8; ++i) {
-      left[i] = a[i % 2 == 0 ? group : group + 8][(i % 2 == 0 ? i * 2 : i * 2 - 2) + member];
-    }
-    for (int i = 0; i < 4; ++i) right[i] = b[member + i * 4][group];
-    for (int i = 0; i < 4; ++i) sum[i] = 1000.0 * lane() + i;
-    ptx("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, ...};",
-        sum[0],
-        sum[1],
-        sum[2],
-        sum[3],
-        left[0],
-        left[1],
-        left[2],
-        left[3],
-        left[4],
-        left[5],
-        left[6],
-        left[7],
-        right[0],
-        right[1],
-        right[2],
-        right[3]);
-    for (int i = 0; i < 4; ++i) {
-      found[i < 2 ? group : group + 8][member * 2 + (i & 1)] = sum[i] - 1000.0 * lane() - i;
-    }
-  };
-  launch("kernel", multiply, 1, 32, 0, nullptr);
-  for (int row = 0; row < 16; ++row) {
-    for (int column = 0; column < 8; ++column) {
-      double expected = 0.0;
-      for (int i = 0; i < 16; ++i) expected += a[row][i] * b[i][column];
-      CHECK(found[row][column] == expected);
-    }
-  }
-}
-
 TEST_CASE("what the host does at a time comes once, at a reading from then on", "[simt]") {
   const std::uint64_t start = read_nanoseconds();
   std::vector<std::uint64_t> times;

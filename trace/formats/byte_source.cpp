@@ -6,12 +6,8 @@
 
 #include <array>
 #include <cerrno>
-#include <condition_variable>
 #include <cstring>
-#include <exception>
-#include <limits>
-#include <mutex>
-#include <stop_token>
+#include <future>
 #include <system_error>
 #include <thread>
 
@@ -221,12 +217,8 @@ class ZstdSource final : public DecompressedSource {
   bool held_back_ = false;
 };
 
-constexpr std::size_t blocks = 8;
-constexpr std::size_t block_bytes = bytes_read_ahead / blocks;
-
-/// One thread fills a ring of blocks, the caller empties it. A block belongs to the filler until it
-/// is counted as filled and to the caller until it is counted as emptied. Who sleeps is woken for
-/// half of the blocks at once: where processors are scarce each waking costs a turn in their queue.
+/// Reads the next block on a thread of its own while the caller empties one. A thread for each
+/// block costs some tens of microseconds, the block takes milliseconds to decompress.
 class ReadAheadSource final : public ByteSource {
  public:
   explicit ReadAheadSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
@@ -238,19 +230,13 @@ class ReadAheadSource final : public ByteSource {
     std::size_t filled = 0;
     while (filled < buffer.size() && !ended_) {
       const auto left = buffer.subspan(filled);
-      filled += thread_.joinable() ? take(left) : read_here(left);
+      filled += left_here_ > 0 ? read_here(left) : take(left);
     }
     return filled;
   }
 
  private:
-  /// The last of a stream is not full.
-  struct Block {
-    std::vector<char> bytes;
-    std::size_t size = 0;
-    std::exception_ptr failure;
-  };
-
+  /// A short stream needs no thread.
   std::size_t read_here(std::span<char> buffer) {
     const auto wanted = buffer.first(std::min(buffer.size(), left_here_));
     const auto got = source_->read(wanted);
@@ -258,80 +244,56 @@ class ReadAheadSource final : public ByteSource {
     if (got < wanted.size()) {
       end();
     } else if (left_here_ == 0) {
-      start();
+      start_next();
     }
     return got;
   }
 
   /// Some bytes into `buffer`; none at the end. Throws what the source threw, behind its last byte.
   std::size_t take(std::span<char> buffer) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return emptied_ < filled_; });
-    lock.unlock();
-    const Block& block = ring_[emptied_ % blocks];
-    const auto taken = std::span(block.bytes)
-                           .first(block.size)
-                           .subspan(taken_)
-                           .first(std::min(buffer.size(), block.size - taken_));
+    if (taken_ == block_.size()) {
+      if (last_) end();
+      if (ended_) return 0;
+      block_ = next_.get();
+      taken_ = 0;
+      last_ = block_.size() < block_bytes;
+      if (!last_) start_next();
+    }
+    const auto taken =
+        std::span(block_).subspan(taken_).first(std::min(buffer.size(), block_.size() - taken_));
     std::ranges::copy(taken, buffer.begin());
     taken_ += taken.size();
-    if (taken_ == block_bytes) {
-      lock.lock();
-      taken_ = 0;
-      ++emptied_;
-      if (filled_ - emptied_ == blocks / 2) changed_.notify_one();
-    } else if (taken.empty()) {
-      if (block.failure) std::rethrow_exception(block.failure);
-      end();
-    }
     return taken.size();
   }
 
-  void fill(const std::stop_token& stop) {
-    for (bool last = false; !last && !stop.stop_requested();) {
-      std::unique_lock lock(mutex_);
-      if (!changed_.wait(lock, stop, [&] { return filled_ - emptied_ < blocks; })) return;
-      lock.unlock();
-      Block& block = ring_[filled_ % blocks];
-      try {
-        block.bytes.resize(block_bytes);
-        block.size = source_->read(block.bytes);
-      } catch (...) {
-        block.size = 0;
-        block.failure = std::current_exception();
-      }
-      last = block.size < block_bytes;
-      lock.lock();
-      ++filled_;
-      if (last || filled_ - emptied_ >= blocks / 2) changed_.notify_one();
-    }
-  }
-
-  void start() {
+  void start_next() {
+    const auto fill = [this] {
+      std::vector<char> block(block_bytes);
+      block.resize(source_->read(block));
+      return block;
+    };
     try {
-      thread_ = std::jthread([this](const std::stop_token& stop) { fill(stop); });
+      next_ = std::async(std::launch::async, fill);
     } catch (const std::system_error&) {  // the limit on threads is reached
-      left_here_ = std::numeric_limits<std::size_t>::max();
+      next_ = std::async(std::launch::deferred, fill);
     }
   }
 
   void end() {
-    if (thread_.joinable()) thread_.join();
     ended_ = true;
     damage_ = source_->damage();
   }
+
+  static constexpr std::size_t block_bytes = bytes_read_ahead / 2;
 
   std::unique_ptr<ByteSource> source_;
   std::string damage_;
   std::size_t left_here_ = bytes_before_reading_ahead;
   bool ended_ = false;
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::array<Block, blocks> ring_;
-  std::size_t filled_ = 0;   // blocks, since the beginning
-  std::size_t emptied_ = 0;  // likewise
-  std::size_t taken_ = 0;    // bytes of the block that is being emptied; the caller's
-  std::jthread thread_;      // the last member: it uses the others
+  bool last_ = false;                    // no block follows
+  std::vector<char> block_;              // that is being emptied
+  std::size_t taken_ = 0;                // bytes of it
+  std::future<std::vector<char>> next_;  // the last member: its thread uses the others
 };
 }  // namespace
 

@@ -19,30 +19,6 @@ extern const char scaleworth_asset_timelines_end[];
 
 namespace scaleworth::trace {
 namespace {
-TimelineDialect read_dialect(toml_file::Table& table) {
-  TimelineDialect dialect;
-  dialect.name = table.text("name");
-  dialect.known_by = table.texts("known_by");
-  if (dialect.known_by.empty()) table.refuse("known_by needs a name that only such files have");
-  dialect.track = table.text("track");
-  if (dialect.track.find("{pipeline}") == std::string::npos)
-    table.refuse("track needs {pipeline}, the number of the pipeline stage", "track");
-  dialect.step = table.text("step");
-  if (dialect.step.empty() || dialect.step.size() > 60)
-    table.refuse("step is the name of an argument, of at most 60 letters", "step");
-  dialect.communication = table.texts("communication");
-  dialect.host = table.texts("host");
-  for (auto& operation : table.tables("operation")) {
-    const auto name = operation.text("name");
-    const auto kind = from_key<CollectiveKind>(operation.text("collective"));
-    if (!kind) operation.refuse("is no kind of communication", "collective");
-    dialect.collectives[name] = *kind;
-    operation.finish();
-  }
-  table.finish();
-  return dialect;
-}
-
 /// Takes the digits at the front of `text`; absent when there are none or too many.
 std::optional<std::int32_t> take_number(std::string_view& text) {
   const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
@@ -54,6 +30,8 @@ std::optional<std::int32_t> take_number(std::string_view& text) {
 namespace od = simdjson::ondemand;
 using simdjson::error_code;
 using simdjson::SUCCESS;
+
+constexpr const char* step_argument = "step";
 
 /// Numbered like Megatron numbers its ranks: tensor-parallel ones are neighbours, then replicas.
 struct RankPlace {
@@ -84,9 +62,8 @@ struct TimelineEvent {
 
 class TimelineEvents final : public TraceReader {
  public:
-  /// `step` is the key of the argument with the step's number; losses go to `recording`.
-  TimelineEvents(std::string_view step, Recording& recording)
-      : step_(step), recording_(recording) {}
+  /// Losses go to `recording`.
+  explicit TimelineEvents(Recording& recording) : recording_(recording) {}
 
   Use event(od::object& event) override {
     Fields fields;
@@ -133,7 +110,7 @@ class TimelineEvents final : public TraceReader {
       if (is_key(key, "name")) return read_text(value, fields.name);
       if (!is_key(key, "args")) return SUCCESS;
       return each_member(value, [&](const char* argument, od::value& of_argument) {
-        if (is_key(argument, step_)) fields.step = of_argument.raw_json_token();
+        if (is_key(argument, step_argument)) fields.step = of_argument.raw_json_token();
         return is_key(argument, "name") ? read_text(of_argument, fields.label) : SUCCESS;
       });
     });
@@ -156,23 +133,47 @@ class TimelineEvents final : public TraceReader {
     return found->second;
   }
 
-  std::string step_;
   Recording& recording_;
 };
 
+/// A rank's place in the job, and one of its tracks.
+struct TrackName {
+  std::int32_t pipeline = 0;
+  std::int32_t tensor = 0;
+  std::string_view kind;
+};
+
+/// Of "PP rank 12, TP rank 3, dp-comm"; absent for other names.
+std::optional<TrackName> parse_track(std::string_view name) {
+  TrackName track;
+  const auto take = [&](std::string_view words) {
+    if (!name.starts_with(words)) return false;
+    name.remove_prefix(words.size());
+    return true;
+  };
+  for (const auto& [words, rank] :
+       {std::pair("PP rank ", &track.pipeline), {", TP rank ", &track.tensor}}) {
+    const auto number = take(words) ? take_number(name) : std::nullopt;
+    if (!number) return std::nullopt;
+    *rank = *number;
+  }
+  if (!take(", ")) return std::nullopt;
+  track.kind = name;
+  return track;
+}
+
 /// Which rank of a job each track belongs to, as its name says. Returns the ranks that occur, in
 /// order.
-std::vector<RankPlace> place_tracks(TimelineEvents& events, const TimelineDialect& dialect) {
+std::vector<RankPlace> place_tracks(TimelineEvents& events) {
   std::vector<Track>& tracks = events.tracks;
   std::vector<RankPlace> ranks;
   for (Track& track : tracks) {
-    const auto name = parse_track(dialect.track, track.name);
+    const auto name = parse_track(track.name);
     if (!name) continue;
-    const auto data = name->data ? name->data : rank_number(parse_integer(track.process));
+    const auto data = rank_number(parse_integer(track.process));
     if (!data) continue;
     track.rank = ranks.emplace_back(RankPlace{name->pipeline, *data, name->tensor});
-    track.communication =
-        std::ranges::find(dialect.communication, name->track_class) != dialect.communication.end();
+    track.communication = name->kind.ends_with("-comm");
   }
   std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
@@ -194,10 +195,8 @@ std::int64_t extent(const std::vector<RankPlace>& ranks, std::int32_t RankPlace:
 
 class Distribution {
  public:
-  Distribution(const TimelineEvents& events,
-               const std::vector<RankPlace>& ranks,
-               const TimelineDialect& dialect)
-      : events_(events), ranks_(ranks), dialect_(dialect) {}
+  Distribution(const TimelineEvents& events, const std::vector<RankPlace>& ranks)
+      : events_(events), ranks_(ranks) {}
 
   std::vector<Recording> all(const std::string& file) {
     for (std::size_t i = 0; i < recordings_.size(); ++i) describe(i, file);
@@ -205,7 +204,7 @@ class Distribution {
       if (const Track& track = events_.track_of(event); track.rank) add(event, track);
     for (std::size_t i = 0; i < recordings_.size(); ++i) {
       for (const auto& [number, mark] : marks_[i]) recordings_[i].step_marks.push_back(mark);
-      if (!marks_[i].empty()) recordings_[i].step_marks_from = "args." + dialect_.step;
+      if (!marks_[i].empty()) recordings_[i].step_marks_from = "args.step";
       sort_names(recordings_[i]);
       sort_events(recordings_[i]);
     }
@@ -220,7 +219,7 @@ class Distribution {
     const auto tensor = extent(ranks_, &RankPlace::tensor);
     const auto stages = extent(ranks_, &RankPlace::pipeline);
     origin.file = file;
-    origin.tool = fmt::format("Chrome trace ({})", dialect_.name);
+    origin.tool = "Chrome trace (pipeline timers)";
     origin.pipeline_stage = place.pipeline;
     origin.data_parallel_rank = place.data;
     origin.framework_timeline = true;
@@ -235,7 +234,7 @@ class Distribution {
   void add(const TimelineEvent& event, const Track& track) {
     auto& recording = recordings_[track.recording];
     const auto name = events_.names.at(event.name);
-    if (std::ranges::find(dialect_.host, name) != dialect_.host.end()) {
+    if (name == "gc") {
       if (recording.threads.empty()) recording.threads.push_back("host");
       HostEvent host{event.start, event.end};
       host.name = recording.names.intern(name);
@@ -247,7 +246,9 @@ class Distribution {
       device.stream = track.stream;
       if (track.communication) {
         device.communication = static_cast<std::uint32_t>(recording.communications.size());
-        recording.communications.emplace_back().kind = kind_of(name);
+        recording.communications.emplace_back().kind = name == "optimizer-clip-main-grad"
+                                                           ? CollectiveKind::all_reduce
+                                                           : parse_collective_name(name);
       }
       recording.device_events.push_back(device);
     }
@@ -258,14 +259,8 @@ class Distribution {
     mark.end = std::max(mark.end, event.end);
   }
 
-  CollectiveKind kind_of(std::string_view name) const {
-    const auto found = dialect_.collectives.find(name);
-    return found != dialect_.collectives.end() ? found->second : parse_collective_name(name);
-  }
-
   const TimelineEvents& events_;
   const std::vector<RankPlace>& ranks_;
-  const TimelineDialect& dialect_;
   std::vector<Recording> recordings_{ranks_.size()};
   std::vector<std::map<std::int32_t, StepMark>> marks_{ranks_.size()};  // by number
 };
@@ -280,31 +275,23 @@ void count_unplaced(const TimelineEvents& events, Recording& recording) {
   }
   if (unplaced == 0) return;
   recording.losses["events_on_unknown_tracks"] = unplaced;
-  recording.remarks.push_back(
-      fmt::format("{} events are on tracks that the dialect does not know, such as \"{}\".",
-                  unplaced,
-                  toml_file::printable(first)));
+  recording.remarks.push_back(fmt::format("{} events are on tracks of no rank, such as \"{}\".",
+                                          unplaced,
+                                          toml_file::printable(first)));
 }
 
-std::string_view built_in_text() {
-  return {scaleworth_asset_timelines,
-          static_cast<std::size_t>(scaleworth_asset_timelines_end - scaleworth_asset_timelines)};
-}
-}  // namespace
-
-std::vector<TimelineDialect> parse_timelines(std::string_view toml, const std::string& origin) {
-  auto root = toml_file::Table::parse(toml, origin);
-  std::vector<TimelineDialect> dialects;
-  for (auto& table : root.tables("timeline")) dialects.push_back(read_dialect(table));
-  root.tables("foreign");  // foreign_formats() reads these
-  root.finish();
-  return dialects;
-}
+struct ForeignFormat {
+  std::vector<std::string> known_by;  // all near the beginning of the file
+  std::vector<std::string> unless;    // none of these
+  std::vector<std::string> endings;   // or, whatever it holds, of its name: ".qdrep"
+  std::string says;                   // "is a timeline of Horovod: ...; record with ..."
+};
 
 const std::vector<ForeignFormat>& foreign_formats() {
   static const std::vector<ForeignFormat> known = [] {
     std::vector<ForeignFormat> formats;
-    auto root = toml_file::Table::parse(built_in_text(), "timelines.toml");
+    const std::string_view text{scaleworth_asset_timelines, scaleworth_asset_timelines_end};
+    auto root = toml_file::Table::parse(text, "timelines.toml");
     for (auto& table : root.tables("foreign")) {
       formats.push_back({table.texts("known_by"),
                          table.texts("unless"),
@@ -312,10 +299,12 @@ const std::vector<ForeignFormat>& foreign_formats() {
                          table.text("says")});
       table.finish();
     }
+    root.finish();
     return formats;
   }();
   return known;
 }
+}  // namespace
 
 std::optional<std::string> foreign_file(std::string_view name, std::string_view front) {
   const auto occurs = [&](const std::string& word) {
@@ -329,64 +318,23 @@ std::optional<std::string> foreign_file(std::string_view name, std::string_view 
   return std::nullopt;
 }
 
-std::vector<TimelineDialect> built_in_timelines() {
-  return parse_timelines(built_in_text(), "timelines.toml");
+bool is_operation_timers(std::string_view front) {
+  return front.find("\"forward-compute\"") != std::string_view::npos &&
+         front.find("\"step\"") != std::string_view::npos;
 }
 
-const TimelineDialect* find_timeline(const std::vector<TimelineDialect>& dialects,
-                                     std::string_view front) {
-  for (const auto& dialect : dialects) {
-    const auto occurs = [&](const std::string& name) {
-      return front.find('"' + name + '"') != std::string_view::npos;
-    };
-    if (std::ranges::all_of(dialect.known_by, occurs)) return &dialect;
-  }
-  return nullptr;
-}
-
-std::optional<TrackName> parse_track(std::string_view pattern, std::string_view name) {
-  TrackName track;
-  while (!pattern.empty()) {
-    const auto brace = std::min(pattern.find('{'), pattern.size());
-    if (!name.starts_with(pattern.substr(0, brace))) return std::nullopt;
-    name.remove_prefix(brace);
-    pattern.remove_prefix(brace);
-    if (pattern.empty()) break;
-    const auto close = std::min(pattern.find('}'), pattern.size() - 1);
-    const auto field = pattern.substr(0, close + 1);
-    pattern.remove_prefix(field.size());
-    if (field == "{class}") {
-      // Up to what follows it in the pattern.
-      const auto literal = pattern.substr(0, pattern.find('{'));
-      const auto end = literal.empty() ? name.size() : name.find(literal);
-      if (end == std::string_view::npos) return std::nullopt;
-      track.track_class = name.substr(0, end);
-      name.remove_prefix(end);
-      continue;
-    }
-    const auto number = take_number(name);
-    if (!number) return std::nullopt;
-    if (field == "{pipeline}") track.pipeline = *number;
-    if (field == "{tensor}") track.tensor = *number;
-    if (field == "{data}") track.data = *number;
-  }
-  if (!name.empty()) return std::nullopt;
-  return track;
-}
-
-std::vector<Recording> read_timeline(ByteSource& source, const TimelineDialect& dialect) {
+std::vector<Recording> read_operation_timers(ByteSource& source) {
   Recording damage;
-  TimelineEvents events(dialect.step, damage);
+  TimelineEvents events(damage);
   walk_trace(source, events, damage);
-  const auto ranks = place_tracks(events, dialect);
+  const auto ranks = place_tracks(events);
   if (ranks.empty())
     throw UserError(
-        "{}: no track is named like \"{}\": give the names of your tracks in a table like "
-        "data/timelines.toml.",
-        source.name(),
-        dialect.track);
+        "{}: no track is called like \"PP rank 0, TP rank 0, forward\": give the trace of "
+        "torch.profiler of the same steps (export_chrome_trace)",
+        source.name());
   count_unplaced(events, damage);
-  auto recordings = Distribution(events, ranks, dialect).all(source.name());
+  auto recordings = Distribution(events, ranks).all(source.name());
   recordings.front().losses = std::move(damage.losses);
   recordings.front().remarks = std::move(damage.remarks);
   return recordings;

@@ -306,10 +306,6 @@ class KinetoEvents {
   bool add(const KinetoFields& fields) {
     if (is(fields.category, OtherEvent::metadata)) {
       if (fields.name == "process_name") threads_.name_process(fields.process, fields.label);
-      // All ranks in one file, whose lines read_chrome_export no longer knows.
-      if (fields.name == "scaleworth_rank")
-        throw UserError("{} was exported by scaleworth and changed since: export it again",
-                        recording_.origin.file);
       return true;
     }
     // PyTorch of 2020 and 2021 marks steps as operators.

@@ -7,7 +7,6 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "trace/analysis/intervals.h"
 #include "trace/formats/byte_source.h"
-#include "trace/formats/export/export.h"
 #include "trace/formats/framework_timeline.h"
 #include "trace/formats/kineto.h"
 #include "trace/formats/nsight/contents.h"
@@ -77,9 +76,7 @@ std::vector<Recording> read_unpacked_nsight(PeekedSource& source, const RuleTabl
 }
 
 std::vector<Recording> read_chrome_json(PeekedSource& source, const RuleTable& rules) {
-  static const std::vector<TimelineDialect> dialects = built_in_timelines();
-  if (const TimelineDialect* dialect = find_timeline(dialects, simple_json(source.front())))
-    return read_timeline(source, *dialect);
+  if (is_operation_timers(simple_json(source.front()))) return read_operation_timers(source);
   return read_kineto(source, rules);
 }
 
@@ -112,7 +109,6 @@ const std::array formats = {
     Format{is_sqlite, read_unpacked_nsight},
     Format{[](std::string_view front) { return front.starts_with(recording::file_magic); },
            [](PeekedSource& source, auto&) { return read_recording(source); }},
-    Format{is_chrome_export, read_chrome_export},
     Format{is_json, read_chrome_json}};
 
 const Format* format_of(std::string_view front) {

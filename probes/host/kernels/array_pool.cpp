@@ -78,7 +78,6 @@ void ArrayPool::reserve(WorkerTeam& team, std::size_t source_bytes, std::size_t 
       if (regions.target.size() < target_bytes) {
         regions.target = Mapping();
         regions.target = Mapping(target_bytes);
-        regions.content = {};
         new_target[worker] = 1;
       }
     }
@@ -105,7 +104,4 @@ void* ArrayPool::target(int worker) const {
   return regions_[static_cast<std::size_t>(worker)].target.data();
 }
 
-TargetContent& ArrayPool::target_content(int worker) {
-  return regions_[static_cast<std::size_t>(worker)].content;
-}
 }  // namespace scaleworth::probes::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host's answers to "how fast can you compute?" and "how does that depend on intensity?".
+/// The host's answer to "how fast can you compute?".
 #pragma once
 
 #include "probes/host/kernels/memory.h"
@@ -22,15 +22,6 @@ std::vector<std::string> host_isas();
 /// Throws ProbeFailure for an unknown or unsupported isa, too many workers, or a wrong result.
 Measured time_fma(const FmaWork& work, const Target& target);
 
-/// x[i] <- x[i] a + b, `fma_per_element` times in registers between one load and one store, by the
-/// widest isa. One operation is one pass over the working set of every worker:
-///   flops = 2 fma_per_element elements, bytes = bytes_real = 2 sizeof element elements
-/// (the store hits the line that the load brought, so no write-allocate read is added).
-/// The set is rounded down to whole register blocks. Sampled elements are compared bit by bit with
-/// a scalar reference that applied the same number of FMAs.
-/// Throws ProbeFailure when memory or workers do not suffice or a result is wrong.
-Measured time_intensity(const IntensityWork& work, const Target& target, ArrayPool& pool);
-
 // The table of compute kernels, one entry per instruction set, filled by files that are compiled
 // for that set alone.
 
@@ -52,8 +43,6 @@ struct ComputeKernels {
   /// Loads `block` elements of `start`, applies the recurrence `steps` times (a multiple of 4) to
   /// each, stores them to `result`. Both are 64-byte aligned.
   void (*chains)(const T* start, T* result, std::int64_t steps) = nullptr;
-  /// Applies the recurrence `steps` times to each of `elements` (a multiple of `block`) in place.
-  void (*update)(T* data, std::int64_t elements, int steps) = nullptr;
 };
 
 struct ComputeIsa {

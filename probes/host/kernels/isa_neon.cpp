@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Advanced SIMD of 64-bit Arm: 32 registers of 128 bits, with FMA.
+/// Advanced SIMD of 64-bit Arm: 32 registers of 128 bits, with FMA. Each such CPU has it.
 #include "probes/host/kernels/kernel_templates.h"
 
 namespace scaleworth::probes::host {
@@ -18,5 +18,15 @@ struct Neon : Simd<double, 16, 24> {
 
 StreamIsa stream_neon() {
   return StreamTemplates<Neon>::table("neon");
+}
+
+std::span<const ComputeIsa> compute_isas() {
+  static const ComputeIsa neon = compute_neon();
+  return {&neon, 1};
+}
+
+const StreamIsa& stream_isa() {
+  static const StreamIsa isa = stream_neon();
+  return isa;
 }
 }  // namespace scaleworth::probes::host

@@ -154,7 +154,6 @@ std::vector<Stream> place_streams(const MemoryWork& work, WorkerTeam& team, Arra
       stream.second_source = stride;
       stream.c = stream.b + stride;
     }
-    if (shape.stored_arrays > 0) pool.target_content(worker) = {};
   }
   return streams;
 }
@@ -207,7 +206,6 @@ Measured time_latency(const LatencyWork& work, const Target& target, ArrayPool& 
       std::max<std::size_t>(2, static_cast<std::size_t>(work.working_set.value()) / line);
   WorkerTeam team(1);
   pool.reserve(team, 0, lines * line);
-  pool.target_content(0) = {};
   auto* memory = static_cast<std::byte*>(pool.target(0));
   void* at = memory;
   void* sample_start = memory;

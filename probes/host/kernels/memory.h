@@ -35,15 +35,6 @@ class Mapping {
 
 /// What the first `bytes` of a target region hold, so that a kernel that needs certain values
 /// writes them only when the last one left others.
-struct TargetContent {
-  enum class Kind { unknown, fp32_recurrence, fp64_recurrence };
-  Kind kind = Kind::unknown;
-  std::size_t bytes = 0;
-  /// Where the last sweep over them ended. The next one goes on from here: what it meets first is
-  /// then not what the caches still hold.
-  std::size_t next_byte = 0;
-};
-
 /// Value of element `index` of a source region: a multiple of 1/256 in [0, 1), so that sums of
 /// up to 2^45 of them are exact in any order. 256 consecutive ones add up to 127.5.
 double source_value(std::int64_t index);
@@ -61,8 +52,6 @@ class ArrayPool {
   void reserve(WorkerTeam& team, std::size_t source_bytes, std::size_t target_bytes);
   const double* source(int worker) const;
   void* target(int worker) const;
-  /// For whoever writes to the target to keep up to date.
-  TargetContent& target_content(int worker);
   /// Gives all memory back to the system.
   void release() { regions_.clear(); }
 
@@ -70,7 +59,6 @@ class ArrayPool {
   struct Regions {
     Mapping source;
     Mapping target;
-    TargetContent content;
   };
   std::vector<Regions> regions_;
 };

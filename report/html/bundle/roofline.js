@@ -2,10 +2,6 @@
 // Roofs, ceilings and what was placed under them.
 import * as g from './grammar.js';
 
-// 1/P(I)^p = 1/peak^p + 1/(bandwidth I)^p.
-const softRate = ({ peak, bandwidth, sharpness }, intensity) =>
-  peak * (1 + ((bandwidth * intensity) / peak) ** -sharpness) ** (-1 / sharpness);
-
 const steps = 64;
 const curve = (roofs, [low, high], rate) =>
   roofs.flatMap((roof) =>
@@ -28,22 +24,19 @@ function placedNames(levels, low, slope, perDecade) {
   return placed.map((level) => ({ ...level, rate: level.rate * low }));
 }
 
-// roofs: precision, peak (GFLOP/s), bandwidth (GB/s), ridge, sharpness; ladder: precision, intensity, rate, low, high;
-// products: precision, intensity, rate, shape, fraction; levels: level, rate (GB/s).
-export function roofline({ roofs, ladder, products, levels }, page) {
+// roofs: precision, peak (GFLOP/s), ridge; products: precision, intensity, rate, shape, fraction; levels: level, rate (GB/s).
+export function roofline({ roofs, products, levels }, page) {
   const height = 400;
   const width = page.width - 75;
-  const points = g.linked(g.complete(ladder), (row) => row.precision);
   const gemms = g.linked(g.complete(products), (row) => row.precision);
   // Half an octave wider than what is measured.
-  const low = Math.min(0.05, ...points.map((row) => row.intensity / Math.SQRT2));
-  const high = Math.max(64, ...[...points, ...gemms].map((row) => row.intensity * Math.SQRT2));
+  const low = Math.min(0.05, ...gemms.map((row) => row.intensity / Math.SQRT2));
+  const high = Math.max(64, ...gemms.map((row) => row.intensity * Math.SQRT2));
   const range = [low, high];
-  const soft = curve(roofs, range, softRate);
-  const hard = curve(roofs, range, (roof, intensity) => roof.peak * Math.min(1, intensity / roof.ridge));
+  const lines = curve(roofs, range, (roof, intensity) => roof.peak * Math.min(1, intensity / roof.ridge));
   const peak = Math.max(...roofs.map((roof) => roof.peak));
   // Room above the peak for points that beat it.
-  const lowest = Math.min(g.rangeOf(soft, 'rate')[0], ...levels.map((level) => level.rate * low)) / 1.3;
+  const lowest = Math.min(g.rangeOf(lines, 'rate')[0], ...levels.map((level) => level.rate * low)) / 1.3;
   const highest = peak * 1.5;
   const acrossDecades = Math.log10(high / low);
   const upDecades = Math.log10(highest / lowest);
@@ -71,10 +64,7 @@ export function roofline({ roofs, ladder, products, levels }, page) {
         fontSize: 11,
         angle: { expr: `-atan2(height * ${acrossDecades}, width * ${upDecades}) * 180 / PI` },
       }, { text: { field: 'level' }, ...grey }),
-      ...g.layerOf(hard, g.line(1, [6, 4]), faded),
-      { ...g.layer(soft, g.line(2), faded), params: [g.pick('precision')] },
-      ...g.layerOf(points, { type: 'rule', strokeWidth: 1.5 }, { ...g.intervalEnds, opacity: g.opacity(1) }),
-      ...g.layerOf(points, g.dot(45), { tooltip: g.tooltip(tips), opacity: g.opacity(1) }),
+      { ...g.layer(lines, g.line(2), faded), params: [g.pick('precision')] },
       ...g.layerOf(gemms, { type: 'point', shape: 'diamond', filled: false, size: 130, strokeWidth: 2 }, {
         tooltip: g.tooltip([['shape', 'matrix product'], ...tips, ['fraction', 'of its roof', '.1%']]),
         opacity: g.opacity(1),

@@ -32,9 +32,7 @@ constexpr std::array by_value{probe_name::step_training,
                               probe_name::step_variants,
                               probe_name::gpu_latency,
                               probe_name::roofline_latency,
-                              probe_name::gpu_contention,
-                              probe_name::gpu_intensity,
-                              probe_name::roofline_intensity};
+                              probe_name::gpu_contention};
 
 /// Smaller for what matters more.
 auto value_order(const PlannedProbe& probe) {

@@ -202,6 +202,9 @@ class Fields {
 
   /// The document; takes it out.
   nlohmann::ordered_json take();
+  /// Its text: objects and arrays on a line each where they fit, flat arrays always. Bytes that are
+  /// no UTF-8 become U+FFFD.
+  std::string text();
   std::string schema();
 
  private:

@@ -154,11 +154,12 @@ void add(Container& parent, bool schema, std::string_view key, ordered_json valu
     parent.value["properties"][name] = std::move(value);
   }
 }
-constexpr std::size_t schema_columns = 300;
+constexpr std::size_t longest_line = 300;
 
 /// On one line where that fits.
 std::string spread(const ordered_json& value, const std::string& indent) {
-  if (!value.is_structured() || value.empty()) return value.dump();
+  if (!value.is_structured() || value.empty())
+    return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   const bool object = value.is_object();
   const bool flat = value.is_array() && !value.front().is_structured();
   std::string line;
@@ -170,7 +171,7 @@ std::string spread(const ordered_json& value, const std::string& indent) {
     lines += (lines.empty() ? "\n  " : ",\n  ") + indent + name + spread(item, indent + "  ");
   }
   if (flat) return "[" + line + "]";
-  const bool fits = line.find('\n') == std::string::npos && line.size() < schema_columns;
+  const bool fits = line.find('\n') == std::string::npos && line.size() < longest_line;
   if (fits) return object ? "{ " + line + " }" : "[" + line + "]";
   return (object ? "{" : "[") + lines + "\n" + indent + (object ? "}" : "]");
 }
@@ -368,6 +369,10 @@ std::string Fields::schema() {
   ordered_json whole = take();
   if (!state_->named.empty()) whole["$defs"] = std::move(state_->named);
   return spread(whole, "") + "\n";
+}
+
+std::string Fields::text() {
+  return spread(take(), "") + "\n";
 }
 
 void put_setting(Fields& json, const char* key, const Setting& setting, const char* sentence) {

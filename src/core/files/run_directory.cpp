@@ -199,11 +199,6 @@ constexpr JsonHead run_head{
     run_schema_version,
     nullptr};
 
-using nlohmann::ordered_json;
-
-// Levels that are broken into lines: run, probes, probe, points. Deeper values fill one line each.
-constexpr int broken_levels = 4;
-
 void require_finite(double number, const std::string& place) {
   if (std::isfinite(number)) return;
   throw ProbeFailure("{} is {}: the measurement is broken and is not recorded", place, number);
@@ -223,29 +218,6 @@ void require_finite(const Run& run) {
     for (const auto& [name, loss] : probe.losses) require_finite(loss, name);
     for (const Point& point : probe.points) scaleworth::require_finite(point);
   }
-}
-
-std::string compact(const ordered_json& value) {
-  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
-void print(std::string& out, const ordered_json& value, int level) {
-  const bool object = value.is_object();
-  if (!value.is_structured() || value.empty() || level >= broken_levels ||
-      (value.is_array() && !value.front().is_structured())) {
-    out += compact(value);
-    return;
-  }
-  const std::string indent(level + 1, ' ');
-  out += object ? "{" : "[";
-  const char* separator = "\n";
-  for (const auto& [key, item] : value.items()) {
-    out += separator + indent;
-    if (object) out += compact(key) + ": ";
-    print(out, item, level + 1);
-    separator = ",\n";
-  }
-  out += "\n" + std::string(level, ' ') + (object ? "}" : "]");
 }
 
 namespace fs = std::filesystem;
@@ -279,10 +251,7 @@ std::string run_to_json(const Run& run) {
   require_finite(run);
   Fields fields(Fields::Make::document, run_head);
   run_fields(fields, run);
-  std::string text;
-  print(text, fields.take(), 0);
-  text += '\n';
-  return text;
+  return fields.text();
 }
 
 std::string run_schema() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/statistics/sample_statistics.h"
+#include "src/model/collectives.h"
 #include "src/model/laws/model_selection.h"
 
 #include <cmath>
@@ -26,11 +27,6 @@ struct CountParts {
 
 double at(const PartTimes& times, Part part) {
   return times[index_of(part)].value_or(0.0);
-}
-
-/// Bytes that a ring all-reduce moves per byte of the buffer and rank.
-double ring_traffic(int ranks) {
-  return 2.0 * (ranks - 1) / ranks;
 }
 
 /// E[max of K] - mu in units of sigma, for normal ranks: .564, 1.029, 1.424, 2.344 at K = 2, 4, 8,

@@ -25,8 +25,6 @@ BytesPerSecond memory_rate(const ServingGroup& group) {
   return group.bandwidth * (group.bandwidth_efficiency * group.gpus);
 }
 
-constexpr auto ring_traffic = [](int ranks) { return bus_factor(Collective::all_reduce, ranks); };
-
 Seconds communication_time(const Server& server, double tokens) {
   const ServingGroup& group = server.group;
   const Bytes activations(tokens * static_cast<double>(server.model.hidden) * activation_bytes);

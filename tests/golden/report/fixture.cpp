@@ -62,7 +62,6 @@ Run complete_run() {
   run.probes = {probe(probe_name::roofline_compute, ProbeStatus::measured),
                 probe(probe_name::roofline_memory, ProbeStatus::measured),
                 probe(probe_name::roofline_latency, ProbeStatus::measured),
-                probe(probe_name::roofline_intensity, ProbeStatus::measured),
                 probe(probe_name::roofline_gemm, ProbeStatus::measured),
                 probe(probe_name::comm_collectives, ProbeStatus::measured),
                 probe(probe_name::step_training, ProbeStatus::measured),

@@ -146,10 +146,6 @@ Efficiency efficiency() {
   result.what_if = {{ReplayChange::on_time, 16100us, 3900us, {"rank 3"}},
                     {ReplayChange::no_transfer, 18500us, 1500us},
                     {ReplayChange::hidden_communication, 16500us, 3500us}};
-  result.critical_path = {{Rank{late}, "compute", 52ms},
-                          {Rank{late}, "CPU launched too late: data loading", 18ms},
-                          {Rank{late}, "transfer of all_reduce", 6ms},
-                          {Rank{late}, "launch gap", 4ms}};
   return result;
 }
 

@@ -186,10 +186,10 @@ ProbeRecord contention() {
   return probe(probe_name::gpu_contention, points);
 }
 
-Point stream(const char* kernel, const char* scope, double size, double rate) {
+Point stream(const char* kernel, double size, double rate) {
   Point result = point(0,
                        {{Parameter::kernel, text(kernel)},
-                        {Parameter::scope, text(scope)},
+                        {Parameter::scope, text("device")},
                         {Parameter::grid, StreamGrid::persistent},
                         {Parameter::block_threads, std::int64_t{512}},
                         {Parameter::loads_at_once, std::int64_t{4}},
@@ -215,18 +215,13 @@ ProbeRecord memory() {
                                {"copy", 7.2e12, 4.12e12},
                                {"triad", 7.4e12, 4.02e12}}) {
     for (double size = 2.0 * mebibyte; size <= 16.0 * mebibyte; size *= 2.0) {
-      points.push_back(stream(kernel.name, "device", size, kernel.cache));
+      points.push_back(stream(kernel.name, size, kernel.cache));
     }
-    points.push_back(
-        stream(kernel.name, "device", 64.0 * mebibyte, 0.5 * (kernel.cache + kernel.memory)));
+    points.push_back(stream(kernel.name, 64.0 * mebibyte, 0.5 * (kernel.cache + kernel.memory)));
     for (double size = 256.0 * mebibyte; size <= 2048.0 * mebibyte; size *= 2.0) {
-      points.push_back(stream(kernel.name, "device", size, kernel.memory));
+      points.push_back(stream(kernel.name, size, kernel.memory));
     }
   }
-  for (double size = 24576.0; size <= 98304.0; size *= 2.0) {
-    points.push_back(stream("read", "multiprocessor", size, 29.5e12));
-  }
-  points.push_back(stream("read", "shared", 32768.0, 31.8e12));
   return probe(probe_name::gpu_memory, points);
 }
 
@@ -257,9 +252,8 @@ ProbeRecord compute() {
     double clock_hz;
   };
   std::vector<Point> points;
-  for (const Unit& unit : {Unit{"cuda_cores", "fp32", 60.9e12, 1.92e9},
-                           {"cuda_cores", "fp64", 31.2e12, 1.95e9},
-                           {"tensor_cores", "bf16", 829e12, 1.63e9}}) {
+  for (const Unit& unit :
+       {Unit{"cuda_cores", "fp32", 60.9e12, 1.92e9}, {"cuda_cores", "fp64", 31.2e12, 1.95e9}}) {
     Point one = point(0,
                       {{Parameter::isa, text(unit.isa)},
                        {Parameter::precision, text(unit.precision)},
@@ -271,29 +265,6 @@ ProbeRecord compute() {
     points.push_back(one);
   }
   return probe(probe_name::gpu_compute, points);
-}
-
-ProbeRecord intensity() {
-  std::vector<Point> points;
-  const double size = 1024.0 * mebibyte;
-  for (double fma = 1.0; fma <= 512.0; fma *= 2.0) {
-    const double bytes = 2.0 * size;
-    const double flops = 2.0 * fma * size / 4.0;
-    const double p = 4.0;
-    const double time =
-        std::pow(std::pow(bytes / 4.1e12, p) + std::pow(flops / 60.5e12, p), 1.0 / p);
-    Point one = point(0,
-                      {{Parameter::precision, text("fp32")},
-                       {Parameter::workers, std::int64_t{1}},
-                       {Parameter::working_set_bytes, whole(size)},
-                       {Parameter::fma_per_element, whole(fma)}},
-                      time,
-                      0.004,
-                      1.95e9);
-    one.amounts = {{Metric::flops, flops}, {Metric::bytes, bytes}};
-    points.push_back(one);
-  }
-  return probe(probe_name::gpu_intensity, points);
 }
 
 Point copy(int gpu, MemoryPlace source, MemoryPlace target, bool both, double size, double time) {
@@ -378,7 +349,6 @@ Run gpu_run() {
   run.probes = {compute(),
                 memory(),
                 latency(),
-                intensity(),
                 own_products(),
                 together(),
                 contention(),

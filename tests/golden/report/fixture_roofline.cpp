@@ -92,28 +92,6 @@ void add_latency(RooflineResult& result) {
   }
 }
 
-/// 1/P(I)^p = 1/P^p + 1/(B I)^p at p = 3.2 with a ripple of one per cent.
-SoftRoof soft_roof(NumberFormat precision, double peak) {
-  SoftRoof roof;
-  roof.format.precision = precision;
-  roof.workers = 2;
-  roof.peak = around<FlopPerSecond>(peak, 0.8, 0.8, 12);
-  roof.bandwidth = around<BytesPerSecond>(22.6e9, 1.9, 1.9, 12);
-  roof.sharpness = around<double>(3.2, 11.0, 14.0, 12);
-  roof.ridge = around<FlopPerByte>(peak / 22.6e9, 2.2, 2.2, 12);
-  roof.median_residual = 0.012;
-  double ripple = 1.01;
-  for (double intensity = 0.0625; intensity < 200.0; intensity *= 2.0) {
-    const double memory = 22.6e9 * intensity;
-    const double p = 3.2;
-    const double rate = std::pow(std::pow(peak, -p) + std::pow(memory, -p), -1.0 / p);
-    roof.points.push_back(
-        {FlopPerByte(intensity), around<FlopPerSecond>(rate * ripple, 0.9, 1.1, 9)});
-    ripple = 2.0 - ripple;
-  }
-  return roof;
-}
-
 PlacedGemm gemm(ProductFamily family, std::int64_t m, double rate, double fraction, Bound bound) {
   PlacedGemm placed;
   placed.family = family;
@@ -139,8 +117,6 @@ RooflineResult roofline() {
   add_memory(result, MemoryKernel::read, 1.0);
   add_memory(result, MemoryKernel::triad, 0.86);
   add_latency(result);
-  result.soft_roofs = {soft_roof(NumberFormat::fp32, 209e9),
-                       soft_roof(NumberFormat::fp64, 104.5e9)};
   result.gemms = {gemm(ProductFamily::square, 1024, 188.4e9, 0.882, Bound::compute),
                   gemm(ProductFamily::tokens, 64, 142.0e9, 0.665, Bound::compute),
                   gemm(ProductFamily::tokens, 1, 9.9e9, 0.876, Bound::memory)};

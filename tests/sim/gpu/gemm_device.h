@@ -33,16 +33,11 @@ class GemmDevice final : public probes::Device {
   }
   bool can_access_peer(int) const override { return false; }
 
-  probes::DeviceMeasured time_fma(const probes::DeviceFma&, const probes::Target&) override {
-    return absent();
-  }
+  probes::DeviceMeasured time_fma(NumberFormat, const probes::Target&) override { return absent(); }
   probes::DeviceMeasured time_stream(const probes::StreamWork&, const probes::Target&) override {
     return absent();
   }
   probes::DeviceMeasured time_chase(const probes::ChaseWork&, const probes::Target&) override {
-    return absent();
-  }
-  probes::DeviceMeasured time_ladder(const probes::LadderWork&, const probes::Target&) override {
     return absent();
   }
   probes::DeviceMeasured time_transfer(const probes::TransferWork&,

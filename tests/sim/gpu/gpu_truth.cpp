@@ -76,7 +76,6 @@ GpuTruth truth_of(const GpuDatasheet& datasheet, int ordinal) {
   truth.memory_bytes_per_s = memory_efficiency * bandwidth;
   truth.l2_bytes_per_clock =
       std::max(3.0 * bandwidth / truth.clock_hz, 24.0 * datasheet.multiprocessors);
-  truth.translated = 0.25 * truth.description.memory;
   // 85 % of a x16 link's raw rate: 63 GB/s in generation 5, half of it per generation before.
   const int generation = datasheet.pcie_generation.value_or(4);
   truth.link.pinned = std::ldexp(0.85 * 63e9, generation - 5);

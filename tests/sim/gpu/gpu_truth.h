@@ -47,8 +47,6 @@ struct GpuTruth {
   double clock_hz = 1.7e9;                    // under load
   std::map<NumberFormat, double> cuda_cores;  // FLOP per clock and multiprocessor
   std::map<NumberFormat, double> tensor_cores;
-  double l1_bytes_per_clock = 64.0;  // per multiprocessor
-  double shared_bytes_per_clock = 128.0;
   double l2_bytes_per_clock = 4200.0;  // all
   double memory_bytes_per_s = 3.0e12;
   std::map<MemoryKernel, double> kernel_share{{MemoryKernel::read, 1.0},
@@ -60,9 +58,6 @@ struct GpuTruth {
   double l1_clocks = 33.0;  // latency
   double l2_clocks = 270.0;
   double memory_latency_s = 400e-9;
-  Bytes translated{32.0 * 1024 * 1024 * 1024};  // reach of the TLBs
-  double translation_s = 300e-9;                // of a load beyond it
-  double sharpness = 4.0;                       // p of the soft roof
   LinkRates link;
   GemmTruth gemm;  // rates and clocks are taken from above
   std::map<LaunchKind, double> launch_s{{LaunchKind::empty_kernel, 2.2e-6},

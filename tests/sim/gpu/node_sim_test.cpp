@@ -34,7 +34,6 @@ bool warns(const ProbeRecord& probe, const std::string& words) {
 constexpr std::array roofline_probes{probe_name::gpu_compute,
                                      probe_name::gpu_memory,
                                      probe_name::gpu_latency,
-                                     probe_name::gpu_intensity,
                                      probe_name::gpu_transfer,
                                      probe_name::gpu_launch};
 }  // namespace
@@ -51,8 +50,8 @@ TEST_CASE("a GPU that is lost does not end the measuring of the others", "[gpu]"
   REQUIRE(warns(probe, "GPU 0: left out of the rest"));
   REQUIRE(probe.warnings.size() == 4);  // a short look at two, two failures, left out
   // From then on the next of its kind is the one that is measured in full.
-  const ProbeRecord& next = node.measure(probe_name::gpu_intensity, Suite::standard);
-  REQUIRE(points_of(next, 1) == 40);
+  const ProbeRecord& next = node.measure(probe_name::gpu_launch, Suite::standard);
+  REQUIRE(points_of(next, 1) == 3);
   REQUIRE(points_of(next, 2) == 0);
 }
 

@@ -148,8 +148,8 @@ double SimDevice::peak(NumberFormat format, bool tensor) const {
   return found->second * truth_.description.multiprocessors * clock_hz();
 }
 
-DeviceMeasured SimDevice::time_fma(const DeviceFma& work, const Target& target) {
-  const double rate = peak(work.format, work.tensor);
+DeviceMeasured SimDevice::time_fma(NumberFormat format, const Target& target) {
+  const double rate = peak(format, false);
   begin_question(Bytes(0.0));
   const double flops = 1e-3 * rate;
   DeviceMeasured measured = timed(flops / rate, target);
@@ -158,7 +158,6 @@ DeviceMeasured SimDevice::time_fma(const DeviceFma& work, const Target& target) 
 }
 
 double SimDevice::variant_share(const StreamWork& work) const {
-  if (work.scope != StreamScope::device) return 1.0;
   const bool cached = work.working_set <= truth_.description.l2_cache;
   const VariantTruth& truth = cached ? truth_.in_cache : truth_.in_memory;
   const int differences = static_cast<int>(work.variant.grid != truth.best.grid) +
@@ -169,30 +168,20 @@ double SimDevice::variant_share(const StreamWork& work) const {
 }
 
 double SimDevice::bandwidth(const StreamWork& work) const {
-  const DeviceDescription& gpu = truth_.description;
-  const double clocks = clock_hz();
-  const double shared = truth_.shared_bytes_per_clock * gpu.multiprocessors * clocks;
-  if (work.scope == StreamScope::shared) return shared;
-  const double l2 = truth_.l2_bytes_per_clock * clocks;
-  if (work.scope == StreamScope::multiprocessor) {
-    const double l1 = truth_.l1_bytes_per_clock * gpu.multiprocessors * clocks;
-    return combined(hits(work.working_set, gpu.shared_per_multiprocessor), l1, l2);
-  }
+  const double l2 = truth_.l2_bytes_per_clock * clock_hz();
   return truth_.kernel_share.at(work.kernel) *
-         combined(hits(work.working_set, gpu.l2_cache), l2, truth_.memory_bytes_per_s);
+         combined(
+             hits(work.working_set, truth_.description.l2_cache), l2, truth_.memory_bytes_per_s);
 }
 
 DeviceMeasured SimDevice::time_stream(const StreamWork& work, const Target& target) {
-  const bool whole = work.scope == StreamScope::device;
-  const double repeats = whole ? 1.0 : truth_.description.multiprocessors;
-  begin_question(work.scope == StreamScope::shared ? Bytes(0.0) : repeats * work.working_set);
-  const Bytes moved = repeats * work.working_set;
-  const double pass_s = moved.value() / (bandwidth(work) * variant_share(work));
+  begin_question(work.working_set);
+  const double pass_s = work.working_set.value() / (bandwidth(work) * variant_share(work));
   // A launch makes as many passes as last half a millisecond; of a streaming kernel, one.
   const double passes =
       work.variant.streaming ? 1.0 : std::max(1.0, std::ceil(shortest_launch_s / pass_s));
   DeviceMeasured measured = timed(pass_s, target, passes);
-  measured.bytes = moved;
+  measured.bytes = work.working_set;
   return measured;
 }
 
@@ -200,36 +189,16 @@ double SimDevice::latency(const ChaseWork& work) const {
   const DeviceDescription& gpu = truth_.description;
   const double l1 = truth_.l1_clocks / clock_hz();
   const double l2 = truth_.l2_clocks / clock_hz();
-  // A node occupies a line, however far apart they are.
-  const Bytes lines = work.working_set * (128.0 / work.stride.value());
-  const double in_l1 = hits(lines, gpu.shared_per_multiprocessor);
-  const double in_l2 = (1.0 - in_l1) * hits(lines, gpu.l2_cache);
-  const double translated = hits(work.working_set, truth_.translated);
-  return in_l1 * l1 + in_l2 * l2 + (1.0 - in_l1 - in_l2) * truth_.memory_latency_s +
-         (1.0 - translated) * truth_.translation_s;
+  const double in_l1 = hits(work.working_set, gpu.shared_per_multiprocessor);
+  const double in_l2 = (1.0 - in_l1) * hits(work.working_set, gpu.l2_cache);
+  return in_l1 * l1 + in_l2 * l2 + (1.0 - in_l1 - in_l2) * truth_.memory_latency_s;
 }
 
 DeviceMeasured SimDevice::time_chase(const ChaseWork& work, const Target& target) {
   begin_question(work.working_set);
-  const double nodes = work.working_set / work.stride;
+  const double nodes = work.working_set / probes::chase_stride;
   use_->elapsed_s += nodes * shuffled_node_s;
   return timed(latency(work), target, 4096.0);
-}
-
-DeviceMeasured SimDevice::time_ladder(const LadderWork& work, const Target& target) {
-  const double compute = peak(work.format, false);
-  begin_question(work.working_set);
-  const double elements = work.working_set.value() / element_bytes(work.format);
-  const double flops = 2.0 * work.fma_per_element * elements;
-  const double bytes = 2.0 * work.working_set.value();
-  const double memory = bandwidth({MemoryKernel::read, StreamScope::device, work.working_set, {}});
-  const double p = truth_.sharpness;
-  const double seconds =
-      std::pow(std::pow(flops / compute, p) + std::pow(bytes / memory, p), 1.0 / p);
-  DeviceMeasured measured = timed(seconds, target);
-  measured.flops = Flops(flops);
-  measured.bytes = Bytes(bytes);
-  return measured;
 }
 
 double SimDevice::transfer_rate(const TransferWork& work) const {
@@ -261,7 +230,7 @@ DeviceMeasured SimDevice::time_transfer(const TransferWork& work, const Target& 
   const Bytes moved = directions * work.bytes;
   DeviceMeasured measured =
       timed(truth_.link.alpha_s + moved.value() / transfer_rate(work), target);
-  measured.bytes = moved;
+  measured.bytes = work.working_set;
   return measured;
 }
 

@@ -21,14 +21,11 @@ class SimDevice final : public probes::Device {
 
   const probes::DeviceDescription& description() const override { return truth_.description; }
   Bytes available_memory() const override;
-  probes::DeviceMeasured time_fma(const probes::DeviceFma& work,
-                                  const probes::Target& target) override;
+  probes::DeviceMeasured time_fma(NumberFormat format, const probes::Target& target) override;
   probes::DeviceMeasured time_stream(const probes::StreamWork& work,
                                      const probes::Target& target) override;
   probes::DeviceMeasured time_chase(const probes::ChaseWork& work,
                                     const probes::Target& target) override;
-  probes::DeviceMeasured time_ladder(const probes::LadderWork& work,
-                                     const probes::Target& target) override;
   probes::DeviceMeasured time_transfer(const probes::TransferWork& work,
                                        const probes::Target& target) override;
   probes::DeviceMeasured time_launch(LaunchKind kind, const probes::Target& target) override;

@@ -124,22 +124,6 @@ TEST_CASE("a contended point is measured by thread-CPU time and counted", "[roof
   CHECK(result->warnings.size() == 1);
 }
 
-TEST_CASE("a soft roof whose peak no rung came near says that it is extrapolated", "[roofline]") {
-  // p = 1 with P = B = 1: rate = I / (1 + I); 0.69 of the peak at I = 2.25.
-  Run run;
-  std::vector<Point> ladder;
-  for (const double intensity : {0.0625, 0.125, 0.25, 0.5, 1.0, 2.25}) {
-    Point point = compute_point(1.0, 1.0);
-    const double rate = intensity / (1.0 + intensity);
-    point.amounts = {{Metric::flops, rate}, {Metric::bytes, rate / intensity}};
-    ladder.push_back(point);
-  }
-  add(run, probe_name::roofline_intensity, ladder);
-  const auto result = analyse_roofline(run, {});
-  REQUIRE(result->soft_roofs.size() == 1);
-  CHECK(result->warnings.size() == 1);
-}
-
 TEST_CASE("a GEMM beyond the caches is held against memory bandwidth", "[roofline]") {
   Run run = small_machine();
   // 1000 B of operands, I = 2 FLOP/B, roof = min(100, 5 x 2) = 10; 2000 FLOP in 212.5 s: 94 %.
@@ -370,14 +354,6 @@ Run streaming_run(double largest) {
   }
   Run run;
   add(run, probe_name::roofline_memory, points);
-  std::vector<Point> ladder;
-  for (double intensity = 0.0625; intensity < 65.0; intensity *= 2.0) {
-    Point rung = compute_point(1.0, 2.0, 2);
-    const double rate = 1.0 / (1.0 / 200e9 + 1.0 / (40e9 * intensity));
-    rung.amounts = {{Metric::flops, rate}, {Metric::bytes, rate / intensity}};
-    ladder.push_back(rung);
-  }
-  add(run, probe_name::roofline_intensity, ladder);
   return run;
 }
 
@@ -386,10 +362,8 @@ const std::vector<CacheCapacity> two_core_caches{{{MemoryLevelName::l1}, Bytes(3
                                                  {{MemoryLevelName::l3}, Bytes(32 << 20), 1}};
 }  // namespace
 
-TEST_CASE(
-    "memory bandwidth is that of the best STREAM kernel at four times the caches, and the "
-    "ridge stands on it",
-    "[levels]") {
+TEST_CASE("memory bandwidth is that of the best STREAM kernel at four times the caches",
+          "[levels]") {
   const auto result = analyse_roofline(streaming_run(64.0), two_core_caches);
   const MemoryLevel* memory = memory_rate(result->memory_levels, 2);
   REQUIRE(memory != nullptr);
@@ -402,11 +376,6 @@ TEST_CASE(
     CHECK_THAT(level.value.value.value(), WithinRel(36.6e9, 0.06));
     CHECK_THAT(level.smallest.value(), WithinRel(64.0 * (1 << 20), 1e-9));
   }
-  REQUIRE(result->soft_roofs.size() == 1);
-  const SoftRoof& roof = result->soft_roofs.front();
-  CHECK_THAT(roof.ridge.value.value(),
-             WithinRel(roof.peak.value.value() / memory->value.value.value(), 1e-9));
-  CHECK(roof.ridge.interval);
   CHECK(result->warnings.empty());
 }
 
@@ -430,60 +399,4 @@ TEST_CASE("without known caches, and for a second plateau inside one cache, leve
   const auto shared = find_levels(curve, caches, 1);
   CHECK(word_of(shared[0].name) == "L2");  // the wider of the two
   CHECK(word_of(shared[1].name) == "level 2");
-}
-
-namespace {
-/// Exact rates of a roof at intensities first, 2 first, 4 first, ...
-std::vector<RoofSample> exact_ladder(double sharpness, double first, int rungs) {
-  std::vector<RoofSample> ladder;
-  for (int i = 0; i < rungs; ++i) {
-    const double intensity = first * (1 << i);
-    const double memory = 10e9 * intensity / 50e9;
-    const double beside = std::pow(std::min(memory, 1.0 / memory), sharpness);
-    const double rate = 50e9 * std::min(memory, 1.0) * std::pow(1.0 + beside, -1.0 / sharpness);
-    ladder.push_back({FlopPerByte(intensity), std::vector<double>(7, rate)});
-  }
-  return ladder;
-}
-
-std::string skip_reason(const Outcome<SoftRoof>& outcome) {
-  const auto* skipped = std::get_if<Skipped>(&outcome);
-  return skipped == nullptr ? "" : skipped->reason;
-}
-}  // namespace
-
-TEST_CASE("an exact ladder gives its parameters back with intervals of no width", "[soft roof]") {
-  const auto outcome = fit_soft_roof(exact_ladder(2.5, 0.25, 9));
-  const auto& roof = std::get<SoftRoof>(outcome);
-  CHECK_THAT(roof.peak.value.value(), WithinRel(50e9, 1e-6));
-  CHECK_THAT(roof.bandwidth.value.value(), WithinRel(10e9, 1e-6));
-  CHECK_THAT(roof.sharpness.value, WithinRel(2.5, 1e-5));
-  CHECK_THAT(roof.ridge.value.value(), WithinRel(5.0, 1e-6));
-  CHECK_THAT(roof.sharpness.interval->high, WithinRel(2.5, 1e-4));
-  CHECK(roof.median_residual < 1e-6);
-  CHECK(roof.points.size() == 9);
-}
-
-TEST_CASE("a perfect corner is reported as a lower limit of the sharpness", "[soft roof]") {
-  const auto outcome = fit_soft_roof(exact_ladder(1000.0, 0.25, 9));
-  const auto& roof = std::get<SoftRoof>(outcome);
-  CHECK_THAT(roof.peak.value.value(), WithinRel(50e9, 1e-3));
-  CHECK_FALSE(roof.sharpness_note.empty());
-}
-
-TEST_CASE("one stray rung does not move the roof", "[soft roof]") {
-  auto ladder = exact_ladder(3.0, 0.25, 9);
-  for (double& rate : ladder[7].rates) rate *= 0.6;
-  const auto outcome = fit_soft_roof(ladder);
-  const auto& roof = std::get<SoftRoof>(outcome);
-  CHECK_THAT(roof.peak.value.value(), WithinRel(50e9, 0.01));
-  CHECK_THAT(roof.bandwidth.value.value(), WithinRel(10e9, 0.01));
-}
-
-TEST_CASE("a ladder on one side of the ridge is not fitted and says which side is missing",
-          "[soft roof]") {
-  // The ridge is at 5 FLOP/B.
-  CHECK(skip_reason(fit_soft_roof(exact_ladder(3.0, 80, 6))) == "no rung is limited by memory");
-  CHECK(skip_reason(fit_soft_roof(exact_ladder(3.0, 0.001, 6))) == "no rung is limited by compute");
-  CHECK(skip_reason(fit_soft_roof(exact_ladder(3.0, 1, 4))) == "4 rungs, needs 5");
 }

@@ -39,7 +39,6 @@ model::AlgorithmResult switched() {
   line.fit.segments = {{.smallest = Bytes(8.0), .largest = Bytes(1e9), .alpha = {}, .beta = {}}};
   line.fit.segments[0].alpha.value = Seconds(30e-6);
   line.fit.segments[0].beta.value = SecondsPerByte(3.62e-12);
-  line.library_error = 0.177;
 
   model::AlgorithmResult result;
   result.selection = {{Parameter::selection, RankSelection::pair},
@@ -49,8 +48,6 @@ model::AlgorithmResult switched() {
   result.ranks = 8;
   result.lines = {line};
   result.regimes = {{{"NVLS", "Simple"}, Bytes(8.0), Bytes(1e9)}};
-  result.held_out_error = 0.031;
-  result.library_error = 0.127;
   model::ChosenPoint chosen;
   chosen.point = point(1e9, 3.65e-3);
   chosen.algorithm = "NVLS";
@@ -82,13 +79,6 @@ TEST_CASE("bus bandwidth stands beside what a port carries", "[algorithms]") {
   CHECK(row[7] == "NVLS/Simple");
 }
 
-TEST_CASE("our error stands beside the library's own", "[algorithms]") {
-  const Printed printed =
-      print_table(table_of(algorithm_tables({switched()}), "nccl_predictions"), true);
-  CHECK(printed.rows.at(0).at(3) == "3.1");
-  CHECK(printed.rows.at(0).at(4) == "12.7");
-}
-
 TEST_CASE("ranks that share a GPU have no bandwidth and are labelled in every table",
           "[algorithms]") {
   model::AlgorithmResult shared = switched();
@@ -116,7 +106,7 @@ TEST_CASE("every format tells of NCCL's collectives", "[algorithms]") {
     return render({}, analysis, fixture::options(format, true));
   };
   CHECK(contains(text(Format::text), "NVLS/Simple"));
-  CHECK(contains(text(Format::csv), "nccl_predictions,library_error,"));
+  CHECK(contains(text(Format::csv), "nccl_lines,alpha,"));
   const auto json = nlohmann::json::parse(text(Format::json));
   CHECK(json.at("nccl").at(0).at("regimes").at(0).at("algorithm") == "NVLS");
   CHECK(json.at("nccl").at(0).at("chosen").at(0).at("ran").at("protocol") == "Simple");

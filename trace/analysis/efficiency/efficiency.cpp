@@ -225,7 +225,6 @@ EfficiencyResult measure_efficiency(const JobReplay& replay, const StragglerRepo
     add(questions[i].first, rounded_ns(saved), result);
   }
   std::ranges::stable_sort(result.what_if, std::ranges::greater{}, &Efficiency::WhatIf::saved);
-  result.critical_path = critical_path(replay.job, replay.alignment.map, replay.runs);
   return {std::move(result), ""};
 }
 

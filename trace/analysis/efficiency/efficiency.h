@@ -6,14 +6,14 @@
 #include "trace/analysis/efficiency/job_replay.h"
 
 namespace scaleworth::trace {
-/// POP factors, critical path and what-if, from a replay of the recorded dependencies.
+/// POP factors and what-if, from a replay of the recorded dependencies.
 struct EfficiencyResult {
   std::optional<Efficiency> efficiency;
   std::string reason;  // why it is absent
 };
 
-/// POP factors over all runs of steps that count, what-ifs and critical path from a replay of the
-/// recorded dependencies. Useful is the union of kernels that are not communication; with T the
+/// POP factors over all runs of steps that count, what-ifs from a replay of the recorded
+/// dependencies. Useful is the union of kernels that are not communication; with T the
 /// window and T0 the same with transfers of no length,
 ///   load balance = mean useful / largest useful, transfer = T0 / T,
 ///   serialization = largest useful / T0 = host * dependency.
@@ -87,12 +87,4 @@ class MachineChange {
   const Attributed& recorded_;
   JobReplay replay_;
 };
-
-/// The chain of work that set the length of the recording: from the end of each run back to its
-/// start, from each node to the cause that it waited for last: over streams and calls of a rank,
-/// and from rank to rank where a collective had to wait. Summed by rank and kind of work, the
-/// largest first; sums to the runs' length exactly.
-std::vector<Efficiency::PathShare> critical_path(const Job& job,
-                                                 const ClockMap& clocks,
-                                                 const std::vector<ReplayGraph>& runs);
 }  // namespace scaleworth::trace

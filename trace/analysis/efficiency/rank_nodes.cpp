@@ -146,7 +146,6 @@ class RankNodes {
       node.event = static_cast<std::uint32_t>(event - events.begin());
       node.rank = rank_;
       node.kind = kind_of(*event);
-      node.collective = event->collective;
       const auto index = static_cast<NodeIndex>(graph_.devices.size());
       if (index % interrupt_every == 0) check_interrupt();
       node.before = last_of_stream.exchange(*event, index);
@@ -174,7 +173,7 @@ class RankNodes {
           within && (waits_for_device(event) || (launched && end - start > blocked_launch_ns));
       if (!launched && !waits) continue;
       if (waits) waiting_calls_.push_back(node);
-      graph_.hosts.push_back({start, end, no_index, no_index, call, rank_});
+      graph_.hosts.push_back({start, end, no_index, no_index, rank_});
     }
   }
 

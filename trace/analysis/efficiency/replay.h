@@ -56,7 +56,6 @@ struct DeviceNode {
   std::uint32_t rank = 0;
   std::uint32_t operation = 0;  // of compute: equal for kernels of one name, on all ranks
   float typical = 1.0F;         // of compute: what its piece of the work takes usually, of its own
-  CollectiveKind collective = CollectiveKind::unknown;
   Kind kind = Kind::compute;
   std::uint16_t work = 0;  // what a machine is asked for: index of Change::paces
 };
@@ -67,7 +66,6 @@ struct HostNode {
   std::int64_t end = 0;
   NodeIndex before = no_index;  // host: the call of the rank that ended last before this began
   NodeIndex target = no_index;  // device: the call returned when this had ended
-  std::uint32_t event = 0;      // in the recording's host_events
   std::uint32_t rank = 0;
 };
 

@@ -51,8 +51,6 @@ void add_one_sided(ReplayGraph& graph, const std::vector<Member>& members) {
 
 /// Edges of one collective, all of whose members are in the window.
 void add_collective(ReplayGraph& graph, const std::vector<Member>& members, CollectiveKind kind) {
-  // What the partners make of a grouped call (an all-to-all of sends) is known only here.
-  for (const Member& member : members) graph.devices[member.node].collective = kind;
   const Exchange exchange = exchange_of(kind);
   if (exchange == Exchange::unknown) return;
   if (exchange == Exchange::all || (exchange == Exchange::message && members.size() > 2))

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <iterator>
-#include <type_traits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -69,34 +68,6 @@ void append_arguments(std::string& out, std::span<const Argument> arguments) {
   out += '}';
 }
 
-/// Rank, size and groups as Kineto's distributedInfo holds them, and what it has no words for.
-std::string distributed_info(const ExportProcess& process) {
-  const Recording& recording = *process.recording;
-  nlohmann::ordered_json info = {{"backend", "nccl"},
-                                 {"rank", recording.origin.rank.value_or(process.number - 1)},
-                                 {"world_size", process.world_size},
-                                 {"pg_config", nlohmann::ordered_json::array()}};
-  for (const auto& [name, group] : recording.groups) {
-    nlohmann::ordered_json config = {{"pg_name", recording.names.at(name)},
-                                     {"pg_desc", group.description},
-                                     {"ranks", group.ranks}};
-    if (group.size) config["pg_size"] = *group.size;
-    info["pg_config"].push_back(std::move(config));
-  }
-  nlohmann::ordered_json& own = info["scaleworth"];
-  each_own_fact(recording, [&](const char* name, const auto& value) {
-    using Value = std::remove_cvref_t<decltype(value)>;
-    if constexpr (std::is_same_v<Value, std::string>) {
-      own[name] = value;
-    } else if constexpr (std::is_same_v<Value, bool>) {
-      if (value) own[name] = true;
-    } else if (value) {
-      own[name] = *value;
-    }
-  });
-  return info.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 class ChromeWriter final : public ExportWriter {
  public:
   ChromeWriter(Sink sink, nanoseconds origin, std::string_view begin)
@@ -107,20 +78,11 @@ class ChromeWriter final : public ExportWriter {
         origin.count()));
   }
 
-  bool is_read_back() const override { return true; }
-  void add_process(const ExportProcess& process) override {
-    std::string name = R"(,"args":{"name":)";
-    append_text(name, process.name);
-    metadata(process.number, "process_name", name + "}");
-    metadata(process.number,
-             "process_sort_index",
-             fmt::format(R"(,"args":{{"sort_index":{}}})", process.number));
-    if (!process.recording) return;
-    begin_line(process.number);
-    line_ += chrome_rank_line;
-    line_ += distributed_info(process);
-    line_ += '}';
-    end_line();
+  void add_process(std::int32_t process, std::string_view name) override {
+    std::string named = R"(,"args":{"name":)";
+    append_text(named, name);
+    metadata(process, "process_name", named + "}");
+    metadata(process, "process_sort_index", fmt::format(R"(,"args":{{"sort_index":{}}})", process));
   }
 
   TrackId add_track(std::int32_t process, std::string_view name) override {

@@ -14,12 +14,7 @@
 
 namespace scaleworth::trace {
 namespace {
-// Of the window, each time that the file grows too large.
-constexpr double least_narrowing = 0.7;
-constexpr double most_narrowing = 0.01;
-constexpr double caution = 0.9;         // events are not spread evenly
 constexpr std::size_t piece = 1 << 20;  // bytes that are written at once
-constexpr nanoseconds shortest_window = std::chrono::microseconds(1);
 
 double seconds(nanoseconds time) {
   return std::chrono::duration<double>(time).count();
@@ -109,21 +104,17 @@ void export_verdict(const Attributed& attributed,
   constexpr std::size_t most_sentences = 5;
   sentences.resize(std::min(sentences.size(), most_sentences));
   const auto process = static_cast<std::int32_t>(selection.ranks.size()) + 1;
-  writer.add_process({process, "scaleworth", nullptr, 0});
+  writer.add_process(process, "scaleworth");
   NestingTrack track(writer, writer.add_track(process, "verdict"));
   for (const std::string& sentence : sentences) track.add({selection.window, sentence, "verdict"});
   track.finish();
 }
 
-/// Thrown by OutputFile: the file would grow beyond its limit.
-struct OutputTooLarge {};
-
-/// A file that appears under its name only when it is whole, and that has a largest size.
+/// A file that appears under its name only when it is whole.
 class OutputFile {
  public:
   /// Compressed when `path` ends in ".gz". Throws UserError.
-  OutputFile(const std::string& path, std::uint64_t most_bytes)
-      : whole_(path, NewFile::Readers::as_umask), most_bytes_(most_bytes) {
+  explicit OutputFile(const std::string& path) : whole_(path, NewFile::Readers::as_umask) {
     // zlib's mode T writes what it is given, so that one path serves both kinds.
     const int own = dup(whole_.descriptor());
     file_.reset(own < 0 ? nullptr : gzdopen(own, path.ends_with(".gz") ? "wb6" : "wbT"));
@@ -132,7 +123,7 @@ class OutputFile {
     buffer_.reserve(piece + (piece >> 4U));
   }
 
-  /// Throws OutputTooLarge, and UserError when the disk is full.
+  /// Throws UserError when the disk is full.
   void write(std::string_view bytes) {
     buffer_ += bytes;
     if (buffer_.size() >= piece) flush();
@@ -144,7 +135,6 @@ class OutputFile {
     if (gzclose(file_.release()) != Z_OK) whole_.fail();
     const off_t size = lseek(whole_.descriptor(), 0, SEEK_END);
     if (size < 0) whole_.fail();
-    if (std::cmp_greater(size, most_bytes_)) throw OutputTooLarge{};
     whole_.commit();
     return static_cast<std::uint64_t>(size);
   }
@@ -156,11 +146,9 @@ class OutputFile {
         gzwrite(file_.get(), buffer_.data(), static_cast<unsigned>(buffer_.size())) == 0)
       whole_.fail();
     buffer_.clear();
-    if (static_cast<std::uint64_t>(gzoffset(file_.get())) > most_bytes_) throw OutputTooLarge{};
   }
 
   NewFile whole_;
-  std::uint64_t most_bytes_;
   std::string buffer_;
   std::unique_ptr<gzFile_s, decltype(&gzclose)> file_{nullptr, &gzclose};
 };
@@ -176,52 +164,6 @@ MakeWriter* writer_for(const std::string& path) {
       "{} is of no format that can be exported: end the name in .pftrace, .json or .json.gz", path);
 }
 
-/// Writes everything that `selection` shows. When that is too much, the counts are how far it came
-/// and their `bytes` are 0.
-ExportCounts write(const ExportSource& source,
-                   const std::string& path,
-                   nanoseconds origin,
-                   std::uint64_t most_bytes) {
-  OutputFile file(path, most_bytes);
-  const auto writer = writer_for(path)([&](std::string_view bytes) { file.write(bytes); }, origin);
-  std::uint64_t bytes = 0;
-  try {
-    export_ranks(source, *writer);
-    export_verdict(source.attributed, source.selection, *writer);
-    writer->finish();
-    bytes = file.commit();
-  } catch (const OutputTooLarge&) {
-  }
-  ExportCounts counts = writer->counts();
-  counts.bytes = bytes;
-  return counts;
-}
-
-std::int64_t count_shown(const ExportSource& source) {
-  std::int64_t shown = 0;
-  const auto add = [&](std::size_t rank, const auto& events) {
-    shown += std::ranges::count_if(
-        events, [&](const auto& event) { return source.selection.shows(rank, event); });
-  };
-  for (std::size_t rank = 0; rank < source.job.recordings.size(); ++rank) {
-    add(rank, source.job.recordings[rank].device_events);
-    add(rank, source.job.recordings[rank].host_events);
-  }
-  return shown;
-}
-
-/// A window shorter by `factor` within the old one, from the slowest step on where that lies
-/// inside.
-TimeInterval narrowed(TimeInterval window, double factor, const StepPlan& plan) {
-  const auto length = nanoseconds(
-      saturated<std::int64_t>(factor * static_cast<double>((window.end - window.start).count())));
-  nanoseconds start = window.start;
-  const auto slowest = slowest_step(plan);
-  if (slowest && slowest->start > window.start && slowest->start < window.end)
-    start = std::min(slowest->start, window.end - length);
-  return {start, start + length};
-}
-
 }  // namespace
 
 ExportCounts export_timeline(const Job& job,
@@ -231,33 +173,15 @@ ExportCounts export_timeline(const Job& job,
   writer_for(path);  // refuses other names before any work
   const TimeInterval all = extent(job, attributed.alignment.map);
   const RankNumbers numbers(job);
-  Selection selection = select(job, numbers, attributed, all, options);
-  const TimeInterval wanted = selection.window;
-  while (true) {
-    const ExportSource source{job, attributed, selection, numbers};
-    ExportCounts counts = write(source, path, all.start, options.most_bytes);
-    if (counts.bytes > 0) {
-      if (selection.window.end - selection.window.start < wanted.end - wanted.start)
-        counts.narrowed = fmt::format(
-            "only {:.6f} to {:.6f} s of {:.6f} to {:.6f} s were exported, to stay below {:.0f} MB: "
-            "choose a window, ranks or a larger limit",
-            seconds(selection.window.start - all.start),
-            seconds(selection.window.end - all.start),
-            seconds(wanted.start - all.start),
-            seconds(wanted.end - all.start),
-            static_cast<double>(options.most_bytes) / 1e6);
-      return counts;
-    }
-    if (selection.window.end - selection.window.start <= shortest_window)
-      throw UserError(
-          "{} would be larger than {} bytes even for a single moment: "
-          "choose ranks or a larger limit",
-          path,
-          options.most_bytes);
-    const auto shown = static_cast<double>(std::max<std::int64_t>(count_shown(source), 1));
-    const double factor = std::clamp(
-        caution * static_cast<double>(counts.slices) / shown, most_narrowing, least_narrowing);
-    selection.window = narrowed(selection.window, factor, attributed.steps);
-  }
+  const Selection selection = select(job, numbers, attributed, all, options);
+  OutputFile file(path);
+  const auto writer =
+      writer_for(path)([&](std::string_view bytes) { file.write(bytes); }, all.start);
+  export_ranks({job, attributed, selection, numbers}, *writer);
+  export_verdict(attributed, selection, *writer);
+  writer->finish();
+  ExportCounts counts = writer->counts();
+  counts.bytes = file.commit();
+  return counts;
 }
 }  // namespace scaleworth::trace

@@ -19,13 +19,10 @@ struct ExportOptions {
   std::optional<TimeInterval> window;
   bool slowest_step = false;  // only the slowest step that counts, of all ranks
   std::vector<Rank> ranks;    // of the job, as in reports; empty: all
-  /// A larger file is avoided by narrowing the window around the slowest step; ExportCounts says
-  /// so.
-  std::uint64_t most_bytes = 50'000'000;
 };
 
 /// Writes Perfetto's own format to a path that ends in .pftrace or .perfetto-trace, Chrome's JSON
-/// to .json and .json.gz. The latter can be read back by read_job with the same ledger. Throws
+/// to .json and .json.gz. Throws
 /// UserError for other names, an empty selection, and when `path` cannot be written.
 ExportCounts export_timeline(const Job& job,
                              const Attributed& attributed,
@@ -41,11 +38,4 @@ ExportCounts export_timeline(const Job& job,
 std::string chrome_trace(const Timeline& timeline,
                          const Ledger& ledger,
                          const std::map<std::string, std::string>& metadata);
-
-/// True for the front of a file that ChromeWriter wrote.
-bool is_chrome_export(std::string_view front);
-
-/// One recording per exported rank. The file is held in memory. Throws UserError when it was
-/// changed so that it no longer has one event a line.
-std::vector<Recording> read_chrome_export(ByteSource& source, const RuleTable& rules);
 }  // namespace scaleworth::trace

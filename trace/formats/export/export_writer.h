@@ -47,7 +47,7 @@ struct Argument {
 struct ExportSlice {
   TimeInterval time;
   std::string_view name;
-  std::string_view category;  // in Kineto's words, so that the Chrome format can be read back
+  std::string_view category;  // in Kineto's words
   std::span<const Argument> arguments{};
   std::span<const std::uint64_t> arrows_out{};  // begin at this slice's start; each id occurs once
   /// Ends at this slice's start. That is no earlier than where the arrow begins, and the slice's
@@ -62,27 +62,17 @@ struct ExportCounts {
   std::int64_t counters = 0;  // values
   std::int64_t left_out = 0;  // slices that overlap too many others
   std::uint64_t bytes = 0;    // of the file
-  std::string narrowed;       // for people: how the window was narrowed to keep the file small
 };
 
 using TrackId = std::uint32_t;
-
-/// What the Chrome format must say of a rank for a reader of Kineto files.
-struct ExportProcess {
-  std::int32_t number = 0;  // from 1 on
-  std::string_view name;
-  const Recording* recording = nullptr;  // null for what is no rank
-  std::int32_t world_size = 0;
-};
 
 /// Calls come track by track and in time order within one; slices of a track nest.
 class ExportWriter {
  public:
   virtual ~ExportWriter() = default;
 
-  /// Whether recordings are made of the file again; those need the marks of their steps.
-  virtual bool is_read_back() const = 0;
-  virtual void add_process(const ExportProcess& process) = 0;
+  /// Numbers are from 1 on.
+  virtual void add_process(std::int32_t process, std::string_view name) = 0;
   /// Tracks show in the order of their creation.
   virtual TrackId add_track(std::int32_t process, std::string_view name) = 0;
   virtual TrackId add_counter(std::int32_t process,
@@ -164,28 +154,9 @@ struct ExportSource {
 /// threads of the host, counters.
 void export_ranks(const ExportSource& source, ExportWriter& writer);
 
-/// Calls `visit(name, value)` with each thing that Kineto's files have no words for.
-template <typename AnyRecording, typename Visit>
-void each_own_fact(AnyRecording& recording, Visit visit) {
-  auto& origin = recording.origin;
-  visit("tool", origin.tool);
-  visit("host", origin.host);
-  visit("run", origin.run);
-  visit("rank_from", origin.rank_from);
-  visit("step_marks_from", recording.step_marks_from);
-  visit("process", origin.process);
-  visit("device", origin.device);
-  visit("pipeline_stage", origin.pipeline_stage);
-  visit("data_parallel_rank", origin.data_parallel_rank);
-  visit("framework_timeline", origin.framework_timeline);
-}
-
-/// The first line of a file that ChromeWriter wrote begins with this.
+/// The first line of a file that ChromeWriter wrote begins with this, by which it is refused as a
+/// recording (data/timelines.toml).
 inline constexpr std::string_view chrome_export_begin = R"({"scaleworthExport":1,)";
-/// Behind the process number of the line that holds what a Kineto file says of its rank.
-inline constexpr std::string_view chrome_rank_line =
-    R"(,"ph":"M","name":"scaleworth_rank","args":{"distributedInfo":)";
-
 /// Chrome's trace format in the dialect of PyTorch's profiler, one event a line; `origin` becomes
 /// baseTimeNanoseconds, `begin` stands before it.
 std::unique_ptr<ExportWriter> chrome_writer(Sink sink,

@@ -75,13 +75,12 @@ class PerfettoWriter final : public ExportWriter {
   /// Times are written since `origin`.
   PerfettoWriter(Sink sink, nanoseconds origin) : sink_(std::move(sink)), origin_(origin) {}
 
-  bool is_read_back() const override { return false; }
-  void add_process(const ExportProcess& process) override {
+  void add_process(std::int32_t process, std::string_view name) override {
     part_.clear();
-    part_.number(TrackDescriptor::process_pid, process.number);
-    part_.text(TrackDescriptor::process_name, process.name);
+    part_.number(TrackDescriptor::process_pid, process);
+    part_.text(TrackDescriptor::process_name, name);
     event_.clear();
-    event_.number(TrackDescriptor::uuid, process_uuid(process.number));
+    event_.number(TrackDescriptor::uuid, process_uuid(process));
     event_.message(TrackDescriptor::process, part_);
     event_.number(TrackDescriptor::child_ordering, explicit_ordering);
     write_descriptor(event_);

@@ -26,7 +26,6 @@ class EventArguments {
     number("correlation", unless_zero(event.correlation));
     number("graph node id", unless_zero(event.graph_node));
     if (event.operation == DeviceOperation::kernel) text("class", word_of(event.work_class));
-    // As one text, which reads back like the parts.
     if (event.shape != 0) text("grid", recording_.shapes.at(NameId{event.shape}));
     if (event.communication != no_index)
       add_communication(recording_.communications.at(event.communication));
@@ -181,7 +180,6 @@ class RankExporter {
   void write() {
     write_process();
     write_steps();
-    if (writer_.is_read_back()) write_step_marks();
     write_streams();
     write_threads();
     write_counters();
@@ -206,12 +204,7 @@ class RankExporter {
     std::string name = rank_label(place_at(rank_));
     if (!origin.host.empty()) name += ", " + origin.host;
     if (origin.device) name += fmt::format(", GPU {}", *origin.device);
-    const auto ranks = static_cast<std::int32_t>(source_.job.recordings.size());
-    // No smaller than the ranks that there are, wherever some left no recording.
-    const std::int32_t size =
-        std::max(origin.world_size.value_or(ranks),
-                 source_.numbers.at(place_at(source_.job.recordings.size() - 1)).index + 1);
-    writer_.add_process({process_, name, &recording_, size});
+    writer_.add_process(process_, name);
   }
 
   void write_steps() {
@@ -228,20 +221,6 @@ class RankExporter {
       track.add({{step.start, step.end}, name, "step", arguments});
     }
     track.finish();
-  }
-
-  /// As PyTorch writes its own, so that whoever reads the file back finds what this rank's steps
-  /// were found from.
-  void write_step_marks() {
-    std::vector<Placed> marks;
-    for (std::uint32_t i = 0; i < recording_.step_marks.size(); ++i)
-      if (shown(recording_.step_marks[i])) marks.push_back({i, common(recording_.step_marks[i])});
-    if (marks.empty()) return;
-    const auto add = [&](NestingTrack& track, std::uint32_t index) {
-      const StepMark& mark = recording_.step_marks[index];
-      track.add({common(mark), fmt::format("ProfilerStep#{}", mark.number), "user_annotation"});
-    };
-    write_lanes("step marks", std::move(marks), Nesting::inside_allowed, add);
   }
 
   std::vector<Argument> ledger_arguments(std::int32_t step) const {

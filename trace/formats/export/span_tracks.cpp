@@ -41,7 +41,7 @@ class SpanTracks {
     for (Rank rank; rank.index < ledger_.ranks; ++rank.index) {
       // Viewers treat process 0 as the idle task.
       const std::int32_t process = rank.index + 1;
-      writer.add_process({process, fmt::format("rank {}", rank.index), nullptr, 0});
+      writer.add_process(process, fmt::format("rank {}", rank.index));
       NestingTrack track(writer, writer.add_track(process, "training"));
       for (const std::size_t index : by_rank_[rank]) add_span(index, track);
       track.finish();

@@ -163,36 +163,6 @@ TEST_CASE("the burst is no ceiling", "[gpu]") {
   CHECK_FALSE(measured_ceiling(products, {}, NumberFormat::fp16).has_value());
 }
 
-TEST_CASE("the ridge in tokens follows from the intensity of the weights", "[gpu]") {
-  // 206 FLOP/B, n = k = 8192, 2 bytes: m = 206 x 2 k n / (2 n k - 206 x 2 (k + n))
-  //   = 206 n / (n - 412) = 216.9; the intensity there is 206.
-  const GemmShape weight{1, 8192, 8192, 1};
-  const auto tokens = ridge_tokens(std::span(&weight, 1), 2.0, 2.0, FlopPerByte(206.0));
-  REQUIRE(tokens.has_value());
-  CHECK_THAT(*tokens, WithinRel(206.0 * 8192.0 / (8192.0 - 412.0), 1e-12));
-  const double m = *tokens;
-  const double intensity = 2.0 * m * 8192.0 * 8192.0 / (2.0 * (m * 8192.0 * 2.0 + 8192.0 * 8192.0));
-  CHECK_THAT(intensity, WithinRel(206.0, 1e-9));
-  // Narrow weights never get there: 2 n k / (2 (k + n)) = 64.
-  const GemmShape narrow{1, 128, 128, 1};
-  CHECK_FALSE(ridge_tokens(std::span(&narrow, 1), 2.0, 2.0, FlopPerByte(206.0)).has_value());
-}
-
-TEST_CASE("ridge batches are told for each own layer and all of them", "[gpu]") {
-  GpuResult result;
-  result.identity = round_gpu();
-  result.roofline.memory_levels = {
-      {{{MemoryLevelName::memory}, Bytes(1e9), Bytes(1e9), {BytesPerSecond(1e12), {}, 7}}, {}}};
-  const auto products = read_products(
-      {own(product_point("steady", 50e12, 1e9, "bf16", {512, 8192, 8192, 1}), "qkv"),
-       own(product_point("steady", 40e12, 1e9, "bf16", {512, 8192, 8192, 1}), "output")});
-  add_ridge_batches(products, result);
-  REQUIRE(result.ridge_batches.size() == 3);
-  CHECK(result.ridge_batches[2].layer == "all layers");
-  // Ridge 50e12 / 1e12 = 50; equal layers have the same batch together: 50 n / (n - 100).
-  CHECK_THAT(*result.ridge_batches[2].tokens, WithinRel(50.0 * 8192.0 / 8092.0, 1e-9));
-}
-
 namespace {
 /// 100 TFLOP/s at 1 GHz; up to 1.25 GHz, settled at 1.1; kernels reach 90 %, waves 97 %.
 WaterfallEvidence whole_evidence() {
@@ -247,21 +217,17 @@ TEST_CASE("the waterfall leads from the datasheet to the measured rate", "[gpu][
   CHECK_THAT(product, WithinRel(95e12, 1e-12));
 }
 
-TEST_CASE("the steady product may be the best kernel itself, and registers bound it",
-          "[gpu][waterfall]") {
+TEST_CASE("the steady product may be the best kernel itself", "[gpu][waterfall]") {
   WaterfallEvidence evidence = whole_evidence();
   evidence.launch_share.reset();
   evidence.best_kernel = 0.8;
-  evidence.registers = 0.95;
   const LossWaterfall waterfall = loss_waterfall(evidence);
-  CHECK(
-      names(waterfall) ==
-      std::vector<std::string>{
-          "clock basis", "power cap", "tensor cores", "algorithm and tiles", "wave quantisation"});
-  // 95 of 110 at its clock, over 97 % of waves: 89.04 %; of the registers' 95 % that is 93.72 %.
-  CHECK_THAT(*waterfall.steps[2].factor, WithinRel(0.95, 1e-12));
-  CHECK_THAT(*waterfall.steps[3].factor, WithinRel(95.0 / 110.0 / 0.97 / 0.95, 1e-9));
-  CHECK(waterfall.steps[3].evidence == "no measured shape does more of the peak at its clock");
+  CHECK(names(waterfall) ==
+        std::vector<std::string>{
+            "clock basis", "power cap", "algorithm and tiles", "wave quantisation"});
+  // 95 of 110 at its clock, over 97 % of waves.
+  CHECK_THAT(*waterfall.steps[2].factor, WithinRel(95.0 / 110.0 / 0.97, 1e-9));
+  CHECK(waterfall.steps[2].evidence == "no measured shape does more of the peak at its clock");
 }
 
 TEST_CASE("without a clock nothing but the whole loss is known", "[gpu][waterfall]") {

@@ -173,7 +173,7 @@ TEST_CASE("two sorts of cores give their caches names of their own", "[facts]") 
   Topology topology;
   topology.caches = {{2, "unified", Bytes(2097152.0), 64, 2, 8},
                      {2, "unified", Bytes(4194304.0), 64, 4, 2}};
-  const FactSection section = cpu_section({}, {}, topology);
+  const FactSection section = cpu_section({}, topology);
   const auto value = [&](const std::string& name) {
     const auto fact = std::find_if(
         section.facts.begin(), section.facts.end(), [&](const Fact& f) { return f.name == name; });
@@ -196,12 +196,6 @@ TEST_CASE("interfaces have the rate that their drivers state, others are left ou
   CHECK(network_rates(sys.path()) ==
         "eth0 25 Gbit/s at NUMA node 1, tun0 0.01 Gbit/s (virtual), mlx5_0 200 Gb/sec (4X HDR)");
   CHECK(network_rates(sys.path() + "/none").empty());
-}
-
-TEST_CASE("known hypervisors have names, others keep their signature", "[facts]") {
-  CHECK(hypervisor_name("KVMKVMKVM") == "KVM");
-  CHECK(hypervisor_name("Microsoft Hv") == "Hyper-V");
-  CHECK(hypervisor_name("NewNewNewNew") == "NewNewNewNew");
 }
 
 TEST_CASE("every fact of this node has a name of its own and a source or a reason", "[facts]") {

@@ -89,14 +89,11 @@ TEST_CASE("a sysfs choice is the word in brackets", "[facts]") {
 
 TEST_CASE("the frequency says what it rests on", "[facts]") {
   const CpuInfo guest = parse_cpuinfo("cpu MHz : 2700.0\nflags : hypervisor\n");
-  const auto nominal = frequency_facts(guest, {}, "/nonexistent");
+  const auto nominal = frequency_facts(guest, "/nonexistent");
   CHECK(number(nominal[0]) == 2.7e9);
   CHECK_FALSE(nominal[1].value.has_value());
   CHECK(std::get<std::string>(*nominal[2].value) == "/proc/cpuinfo (nominal)");
-  const auto by_counter = frequency_facts(guest, {.time_stamp_hz = 2.5e9}, "/nonexistent");
-  CHECK(number(by_counter[0]) == 2.5e9);
-  CHECK(std::get<std::string>(*by_counter[2].value) == "TSC");
-  const auto unknown = frequency_facts({}, {}, "/nonexistent");
+  const auto unknown = frequency_facts({}, "/nonexistent");
   CHECK_FALSE(unknown[0].value.has_value());
   CHECK_FALSE(unknown[2].value.has_value());
 }

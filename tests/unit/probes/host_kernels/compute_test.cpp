@@ -98,34 +98,3 @@ TEST_CASE("an instruction set without a kernel is a probe failure that names tho
           "[compute]") {
   REQUIRE_THROWS_AS(time_fma({.isa = "altivec"}, brief), ProbeFailure);
 }
-
-TEST_CASE("an update counts 2 FLOPs per FMA and one load and store per element", "[compute]") {
-  // 64 KiB in whole blocks of the widest isa.
-  const std::int64_t block = compute_isas().back().fp64.block;
-  const double elements = static_cast<double>(8192 / block * block);
-  ArrayPool pool;
-  const Measured measured = time_intensity({.precision = NumberFormat::fp64,
-                                            .working_set = Bytes(65536.0),
-                                            .fma_per_element = 3,
-                                            .workers = 1},
-                                           brief,
-                                           pool);
-  REQUIRE(measured.flops.value() == 6.0 * elements);
-  REQUIRE(measured.bytes.value() == 16.0 * elements);
-  REQUIRE(measured.bytes_real.value() == measured.bytes.value());
-}
-
-TEST_CASE("updates of both precisions over several pieces agree with the reference", "[compute]") {
-  ArrayPool pool;  // kept, so that the second precision finds the first one's values
-  for (const NumberFormat precision :
-       {NumberFormat::fp32, NumberFormat::fp64, NumberFormat::fp32}) {
-    for (const int fmas : {1, 2, 7, 64}) {
-      REQUIRE_NOTHROW(time_intensity({.precision = precision,
-                                      .working_set = Bytes(3 << 20),
-                                      .fma_per_element = fmas,
-                                      .workers = 1},
-                                     brief,
-                                     pool));
-    }
-  }
-}

@@ -51,9 +51,6 @@ TEST_CASE("short memory ends the working sets early, and says so", "[roofline]")
   REQUIRE(memory_shortage(setting, 2).value() ==
           "2 workers: working sets above 4.0 MiB each left out, 64.0 MiB would be 4 times the last "
           "cache: 64.0 MiB of memory are available and an eighth is used");
-  for (const IntensityWork& work : intensity_plan(setting)) {
-    REQUIRE(work.working_set * work.workers <= Bytes(8.0 * mebibyte));
-  }
 }
 
 TEST_CASE("hardly any memory still leaves one working set of a page", "[roofline]") {
@@ -96,20 +93,9 @@ TEST_CASE("the memory plan begins with the largest set and is the same every tim
   }
 }
 
-TEST_CASE("the ladder has the rungs 1, 2, 4 ... 512 for both precisions and worker counts",
-          "[roofline]") {
-  std::multiset<int> rungs;
-  for (const IntensityWork& work : intensity_plan(small_machine(Suite::quick))) {
-    rungs.insert(work.fma_per_element);
-  }
-  REQUIRE(rungs.size() == 40);  // 10 rungs x 2 precisions x 2 worker counts
-  for (int rung = 1; rung <= 512; rung *= 2) REQUIRE(rungs.count(rung) == 4);
-}
-
 TEST_CASE("the minimum samples of every pace fit its budget", "[roofline]") {
   for (const Suite suite : {Suite::quick, Suite::standard}) {
-    for (const Pace& pace :
-         {compute_pace(suite), memory_pace(suite), latency_pace(suite), intensity_pace(suite)}) {
+    for (const Pace& pace : {compute_pace(suite), memory_pace(suite), latency_pace(suite)}) {
       REQUIRE(target_of(pace).minimum_samples == pace.minimum_samples);
       REQUIRE(pace.minimum_samples >= 20);
       REQUIRE(fitting_sample(target_of(pace)) >= Seconds(1e-3));  // the shortest on a host
@@ -136,9 +122,6 @@ class NotingMachine : public Machine {
   }
   Measured time_latency(const LatencyWork& work, const Target&) override {
     return answer(work.working_set);
-  }
-  Measured time_intensity(const IntensityWork& work, const Target&) override {
-    return answer(work.working_set * work.workers);
   }
   Outcome<std::string> gemm_library() override { return Skipped{"none"}; }
   Measured time_gemm(const GemmWork&, const Target&) override { return {}; }
@@ -233,29 +216,12 @@ TEST_CASE("latency points carry the size and count one access", "[roofline]") {
   REQUIRE(amount(recorder.points.front(), Metric::accesses) == 1.0);
 }
 
-TEST_CASE("intensity points carry the rung, the precision and the set", "[roofline]") {
-  NotingMachine machine;
-  KeepingRecorder recorder;
-  measure(probe_name::roofline_intensity, machine, setting_of(machine, Suite::quick), recorder);
-  REQUIRE(recorder.points.size() == 40);
-  for (const Point& point : recorder.points) {
-    REQUIRE(integer_parameter(point, Parameter::fma_per_element) >= 1);
-    REQUIRE_FALSE(text_parameter(point, Parameter::precision).empty());
-    // Four times the last cache of 8 MiB, over all workers: memory, as the ridge needs it.
-    REQUIRE(integer_parameter(point, Parameter::working_set_bytes) *
-                integer_parameter(point, Parameter::workers) ==
-            32 << 20);
-  }
-}
-
 TEST_CASE("no question asks for more than an eighth of the memory, and what is left out is said",
           "[roofline]") {
   NotingMachine machine;
   PlanInputs setting = setting_of(machine, Suite::standard);
   setting.available_memory = Bytes(64.0 * mebibyte);
-  for (const char* probe : {probe_name::roofline_memory,
-                            probe_name::roofline_latency,
-                            probe_name::roofline_intensity}) {
+  for (const char* probe : {probe_name::roofline_memory, probe_name::roofline_latency}) {
     KeepingRecorder recorder;
     measure(probe, machine, setting, recorder);
     REQUIRE_FALSE(recorder.warnings.empty());

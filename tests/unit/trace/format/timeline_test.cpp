@@ -26,7 +26,7 @@ std::optional<std::vector<Recording>> read_straggler() {
     scaleworth::tests::skip("the public recording straggler_ST is not on this machine");
     return std::nullopt;
   }
-  return read_timeline(*open_byte_source(*found), built_in_timelines().at(0));
+  return read_operation_timers(*open_byte_source(*found));
 }
 
 std::int64_t total_ns(const Recording& recording, std::string_view name) {
@@ -111,69 +111,36 @@ TEST_CASE("operations on communication tracks tell their kind", "[trace][timelin
                                                    {"params-all-gather", all_gather}});
 }
 
-TEST_CASE("names of tracks are read by the pattern", "[trace][timeline]") {
-  const auto track = parse_track("PP rank {pipeline}, TP rank {tensor}, {class}",
-                                 "PP rank 12, TP rank 3, dp-comm");
-  REQUIRE(track);
-  CHECK(track->pipeline == 12);
-  CHECK(track->tensor == 3);
-  CHECK_FALSE(track->data);
-  CHECK(track->track_class == "dp-comm");
-  const auto other = parse_track("{class} of d{data}p{pipeline}", "GPU of d4p5");
-  REQUIRE(other);
-  CHECK(other->data == 4);
-  CHECK(other->pipeline == 5);
-  CHECK(other->track_class == "GPU");
-  for (const char* name :
-       {"", "PP rank 1", "PP rank x, TP rank 1, a", "PP rank 99999999999999, TP rank 0, a"})
-    CHECK_FALSE(parse_track("PP rank {pipeline}, TP rank {tensor}, {class}", name));
+TEST_CASE("a file is known by the names of its timers", "[trace][timeline]") {
+  CHECK(is_operation_timers(R"([{"name": "forward-compute", "args": {"step": 1}})"));
+  CHECK_FALSE(is_operation_timers(R"({"traceEvents": [{"name": "aten::mm"}]})"));
 }
 
-TEST_CASE("a file is known by the names of its dialect", "[trace][timeline]") {
-  const auto dialects = built_in_timelines();
-  CHECK(find_timeline(dialects, R"([{"name": "forward-compute", "args": {"step": 1}})") != nullptr);
-  CHECK(find_timeline(dialects, R"({"traceEvents": [{"name": "aten::mm"}]})") == nullptr);
-}
-
-TEST_CASE("a dialect of one's own names tracks and communication", "[trace][timeline]") {
-  const auto dialects = parse_timelines(R"(
-    [[timeline]]
-    name = "mine"
-    known_by = ["fwd"]
-    track = "stage {pipeline}/{class}"
-    step = "it"
-    communication = ["net"]
-    [[timeline.operation]]
-    name = "hop"
-    collective = "send_receive"
-  )",
-                                        "mine.toml");
+TEST_CASE("tracks tell stage and rank, others are counted", "[trace][timeline]") {
   TextSource source(R"([
-    {"ph": "X", "name": "hop", "pid": 3, "tid": 2, "ts": 5, "dur": 1, "args": {"it": 8}},
-    {"ph": "X", "name": "fwd", "pid": 3, "tid": 1, "ts": 1, "dur": 4, "args": {"it": 8}},
+    {"ph": "X", "name": "recv", "pid": 3, "tid": 2, "ts": 5, "dur": 1, "args": {"step": 8}},
+    {"ph": "X", "name": "forward-compute", "pid": 3, "tid": 1, "ts": 1, "dur": 4, "args": {"step": 8}},
     {"ph": "X", "name": "stray", "pid": 3, "tid": 9, "ts": 1, "dur": 4},
-    {"ph": "M", "name": "thread_name", "pid": 3, "tid": 1, "args": {"name": "stage 1/gpu"}},
-    {"ph": "M", "name": "thread_name", "pid": 3, "tid": 2, "args": {"name": "stage 1/net"}}])");
-  const auto recordings = read_timeline(source, dialects.at(0));
+    {"ph": "X", "name": "stray", "pid": 3, "tid": 8, "ts": 1, "dur": 4},
+    {"ph": "M", "name": "thread_name", "pid": 3, "tid": 8, "args": {"name": "PP rank x, TP rank 1, a"}},
+    {"ph": "M", "name": "thread_name", "pid": 3, "tid": 1, "args": {"name": "PP rank 12, TP rank 3, compute"}},
+    {"ph": "M", "name": "thread_name", "pid": 3, "tid": 2, "args": {"name": "PP rank 12, TP rank 3, pp-comm"}}])");
+  const auto recordings = read_operation_timers(source);
   REQUIRE(recordings.size() == 1);
   const auto& recording = recordings[0];
-  CHECK(recording.origin.pipeline_stage == 1);
+  CHECK(recording.origin.pipeline_stage == 12);
   CHECK(recording.origin.data_parallel_rank == 3);
   REQUIRE(recording.device_events.size() == 2);
   CHECK(recording.device_events[0].stream != recording.device_events[1].stream);
   CHECK(recording.communications.at(recording.device_events[1].communication).kind ==
-        CollectiveKind::send_receive);
+        CollectiveKind::receive);
   REQUIRE(recording.step_marks.size() == 1);
   CHECK(recording.step_marks[0].start == nanoseconds(1000));
   CHECK(recording.step_marks[0].end == nanoseconds(6000));
-  CHECK(recording.losses.at("events_on_unknown_tracks") == 1);
+  CHECK(recording.losses.at("events_on_unknown_tracks") == 2);
 }
 
-TEST_CASE("tables of timelines that say too little are refused", "[trace][timeline]") {
-  CHECK_THROWS_AS(parse_timelines("[[timeline]]\nname = 'x'", "x.toml"), UserError);
-  CHECK_THROWS_AS(
-      parse_timelines("[[timeline]]\nname='x'\nknown_by=['a']\ntrack='t'\nstep='s'", "x.toml"),
-      UserError);
+TEST_CASE("timers without a track of a rank are refused", "[trace][timeline]") {
   TextSource source(R"([{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1}])");
-  CHECK_THROWS_AS(read_timeline(source, built_in_timelines().at(0)), UserError);
+  CHECK_THROWS_AS(read_operation_timers(source), UserError);
 }

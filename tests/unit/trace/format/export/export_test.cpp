@@ -6,7 +6,9 @@
 #include "tests/unit/trace/format/export/exported_job.h"
 #include "tests/unit/trace/format/export/perfetto_checks.h"
 #include "tests/unit/trace/format/test_folder.h"
+#include "tests/unit/trace/recordings.h"
 #include "trace/formats/export/export_writer.h"
+#include "trace/formats/read_job.h"
 
 #include <filesystem>
 #include <fstream>
@@ -51,7 +53,6 @@ TEST_CASE("A native export has nested tracks, paired arrows and the counts that 
   const PerfettoFile file(folder.file("a.pftrace"));
   CHECK(counts.arrows == 1);
   CHECK(counts.left_out == 0);
-  CHECK(counts.narrowed.empty());
   CHECK(counts.bytes == std::filesystem::file_size(folder.file("a.pftrace")));
 
   CHECK(written(track_of(file, "rank 0", "GPU 0 stream 7")) == "gemm_kernel 10 | end 70");
@@ -208,31 +209,6 @@ TEST_CASE("Ranks, a window and the slowest step select what is written", "[expor
   }
 }
 
-TEST_CASE("A file that would be too large shows a shorter window and says so", "[export]") {
-  const TestFolder folder;
-  Job job = small_job();
-  Recording& rank = job.recordings[0];
-  const DeviceEvent kernel = rank.device_events[0];
-  for (int i = 0; i < 20'000; ++i) {
-    DeviceEvent event = kernel;
-    event.start = microseconds(300 + 2 * i);
-    event.end = microseconds(301 + 2 * i);
-    rank.device_events.push_back(event);
-  }
-  const Attributed all = attributed(job);
-  ExportOptions options;
-  options.most_bytes = 1'200'000;
-  const ExportCounts counts = export_timeline(job, all, folder.file("a.json"), options);
-  CHECK(counts.bytes <= options.most_bytes);
-  CHECK(counts.slices > 1000);
-  CHECK(counts.slices < 20'000);
-  CHECK_THAT(counts.narrowed, EndsWith("choose a window, ranks or a larger limit"));
-  options.most_bytes = 100;
-  CHECK_THROWS_AS(export_timeline(job, all, folder.file("b.json"), options), UserError);
-  CHECK_FALSE(std::filesystem::exists(folder.file("b.json")));
-  CHECK_FALSE(std::filesystem::exists(folder.file("b.json.part")));
-}
-
 TEST_CASE("Stragglers stand over the whole window", "[export]") {
   const TestFolder folder;
   Job job = small_job();
@@ -266,4 +242,47 @@ TEST_CASE("An export of one rank alone gives its exposed communication, but no w
   CHECK(step_of(alone)["exposed_undivided_ns"] == 10000);
   for (const char* unknown : {"exposed_wait_ns", "exposed_transfer_ns", "overlapped_wait_ns"})
     CHECK_FALSE(step_of(alone).contains(unknown));
+}
+
+TEST_CASE("Public recordings are exported with paired arrows in both formats", "[export]") {
+  const auto& [name, least] = GENERATE(
+      table<const char*, int>({{"dlrm_8xv100", 8 * 7}, {"straggler_ST/timeline-ST.json.gz", 501}}));
+  const auto path = shared_recording(name);
+  if (!path) return;
+  const TestFolder folder;
+  const RuleTable rules = RuleTable::built_in();
+  Job job = read_job({*path}, rules, 1);
+  const Attributed all = attributed(job);
+  // Of 8 collectives of the first, each from the last rank to the 7 others.
+  CHECK(check_perfetto(job, all, folder.file("a.pftrace")).arrows >= least);
+  const ExportCounts counts = export_timeline(job, all, folder.file("a.json"));
+  check_shown(shown_of(json_of(folder.file("a.json"))), counts);
+}
+
+TEST_CASE("An exported file is refused as a recording, by what it is", "[export]") {
+  const TestFolder folder;
+  Job job = small_job();
+  const Attributed all = attributed(job);
+  export_timeline(job, all, folder.file("a.json"));
+  const RuleTable rules = RuleTable::built_in();
+  CHECK_THROWS_WITH(read_job({folder.file("a.json")}, rules, 1),
+                    ContainsSubstring("give the recordings that it was made of"));
+}
+
+TEST_CASE("Ranks keep their numbers where others are missing", "[export]") {
+  const TestFolder folder;
+  Job job = small_job();
+  job.recordings[1].origin.rank = 5;  // those between are missing
+  for (Recording& recording : job.recordings) recording.groups.begin()->second.ranks = {0, 5};
+  const Attributed all = attributed(job);
+  export_timeline(job, all, folder.file("a.pftrace"));
+  const PerfettoFile file(folder.file("a.pftrace"));
+  CHECK(track_of(file, "rank 5", "steps").front().integers.at("compute_ns") == 60'000);
+  CHECK(track_of(file, "rank 0", "GPU 0 stream 9")[1].name == "wait for rank 5");
+  ExportOptions options;
+  options.ranks = {Rank{5}};
+  CHECK(export_timeline(job, all, folder.file("b.json"), options).slices > 0);
+  options.ranks = {Rank{1}};
+  CHECK_THROWS_WITH(export_timeline(job, all, folder.file("c.json"), options),
+                    "there is no recording of rank 1 to export: choose among ranks 0 and 5");
 }
