@@ -63,6 +63,17 @@ const char* bound_name(model::Bound bound) {
   return names[static_cast<std::size_t>(bound)];
 }
 
+std::string percent_text(double part) {
+  return fmt::format("{:.3g} %", 100.0 * part);
+}
+
+std::string split_text(double compute, double fabric, double waiting) {
+  return fmt::format("{:.0f} % is compute, {:.0f} % the fabric, {:.0f} % waiting",
+                     100.0 * compute,
+                     100.0 * fabric,
+                     100.0 * waiting);
+}
+
 std::string plain_text(const Value& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "yes" : "no";
   return std::visit([](const auto& one) { return fmt::format("{}", one); }, value);

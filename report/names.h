@@ -39,6 +39,11 @@ std::string ranks_phrase(int ranks);
 
 const char* bound_name(model::Bound bound);
 
+/// "61.3 %" of 0.613.
+std::string percent_text(double part);
+/// "61 % is compute, 30 % the fabric, 9 % waiting", of parts of 1.
+std::string split_text(double compute, double fabric, double waiting);
+
 /// A fact's name without the unit at its end and its value with it: {"memory", "15.6 GiB"} for
 /// memory_bytes. An absent value reads "n/a (reason)".
 struct NamedValue {

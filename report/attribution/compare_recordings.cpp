@@ -56,13 +56,13 @@ std::string split_sentence(const RecordingComparison& comparison) {
   PartTimes changes{};
   for (const ComparedTime& one : comparison.parts)
     if (const auto part = one.setting.symbol<Part>(Parameter::part))
-      changes[index_of(*part)] = 100.0 * one.change.value / comparison.step.change.value;
+      changes[index_of(*part)] = one.change.value / comparison.step.change.value;
   const GroupTimes shares = group_times(changes);
-  const auto share = [&](PartGroup group) { return 100.0 * shares[index_of(group)].value_or(0.0); };
-  return fmt::format(" Of that {:.0f} % is compute, {:.0f} % the fabric, {:.0f} % waiting.",
-                     share(PartGroup::compute),
-                     share(PartGroup::communication),
-                     share(PartGroup::idle));
+  const auto share = [&](PartGroup group) { return shares[index_of(group)].value_or(0.0); };
+  return fmt::format(
+      " Of that {}.",
+      split_text(
+          share(PartGroup::compute), share(PartGroup::communication), share(PartGroup::idle)));
 }
 
 /// "the same kernels run slower; on time it would save 7.8 ms of each step".
