@@ -7,6 +7,7 @@
 #include "src/cli/bind_flags.h"
 #include "src/cli/flags.h"
 #include "src/cli/input/imports.h"
+#include "src/cli/input/table_input.h"
 #include "src/cli/measure/plan.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
