@@ -178,7 +178,7 @@ int print_by_data_sheet(const MeasureOptions& options) {
     const FlopPerByte intensity = intensity_of(shape, *known);
     const Bound bound = bound_by_peaks(intensity, ridge);
     verdict.lines.push_back(
-        fmt::format("{}{}: {:.3g} FLOP/byte, {} {} (ridge {:.3g} of the peaks of {}, {}).",
+        fmt::format("{}{}: {:.4g} FLOP/byte, {} {} (ridge {:.3g} of the peaks of {}, {}).",
                     one.name.empty() ? "" : one.name + " ",
                     report::shape_text(shape),
                     intensity.value(),

@@ -398,8 +398,7 @@ InstancePrice find_instance(const std::vector<InstancePrice>& catalogue, std::st
   }
   if (cheapest == nullptr)
     throw UserError(
-        "no price of an instance '{}'{}; give --instance-price, or --prices FILE that "
-        "has it",
+        "no price of an instance '{}'{} (else --instance-price, or --prices FILE that has it)",
         toml_file::printable(id),
         suggestion(id, {ids.begin(), ids.end()}));
   InstancePrice found = *cheapest;
