@@ -457,12 +457,12 @@ std::string memory_headline(const MemoryView& view) {
 std::string memory_line(const MemoryAnswer& answer, std::size_t first) {
   const std::span stages = std::span(answer.needs).subspan(first, 4);
   return fmt::format(
-      "Recomputation {}: {} of activations; ZeRO 0 to 3: {} of states, fits from {} GPUs on.",
+      "Recomputation {}: {} of activations; ZeRO 0 to 3: {} of states, fewest GPUs {}.",
       recomputation_name(stages.front().recomputation),
       memory_size(stages.front().activations),
       listed(stages, [](const MemoryNeed& one) { return memory_size(one.states); }),
       listed(stages, [](const MemoryNeed& one) {
-        return one.smallest ? fmt::format("{}", *one.smallest) : "no count of";
+        return one.smallest ? fmt::format("{}", *one.smallest) : "none";
       }));
 }
 }  // namespace
