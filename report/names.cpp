@@ -63,6 +63,32 @@ const char* bound_name(model::Bound bound) {
   return names[static_cast<std::size_t>(bound)];
 }
 
+std::string percent_text(double part) {
+  return fmt::format("{:.3g} %", 100.0 * part);
+}
+
+std::string split_text(const GroupTimes& shares) {
+  constexpr double least_share = 0.02;
+  constexpr std::array words{std::pair(PartGroup::compute, "compute"),
+                             std::pair(PartGroup::communication, "the fabric"),
+                             std::pair(PartGroup::idle, "waiting"),
+                             std::pair(PartGroup::host, "the host"),
+                             std::pair(PartGroup::io, "copies")};
+  std::vector<std::pair<double, const char*>> named;
+  for (const auto& [group, word] : words)
+    if (const double share = shares[index_of(group)].value_or(0.0); std::abs(share) >= least_share)
+      named.emplace_back(share, word);
+  std::ranges::sort(named, std::greater<>());
+  std::string text;
+  for (const auto& [share, word] : named)
+    text += fmt::format("{}{:.0f} % {}{}",
+                        text.empty() ? "" : ", ",
+                        100.0 * share,
+                        text.empty() ? "is " : "",
+                        word);
+  return text;
+}
+
 std::string plain_text(const Value& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "yes" : "no";
   return std::visit([](const auto& one) { return fmt::format("{}", one); }, value);

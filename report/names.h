@@ -39,6 +39,12 @@ std::string ranks_phrase(int ranks);
 
 const char* bound_name(model::Bound bound);
 
+/// "61.3 %" of 0.613.
+std::string percent_text(double part);
+/// "61 % is compute, 30 % the fabric, 9 % waiting", of shares of 1, the largest first; without those
+/// below 2 %.
+std::string split_text(const GroupTimes& shares);
+
 /// A fact's name without the unit at its end and its value with it: {"memory", "15.6 GiB"} for
 /// memory_bytes. An absent value reads "n/a (reason)".
 struct NamedValue {

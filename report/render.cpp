@@ -150,4 +150,42 @@ void put_verdict(Fields& json, const Verdict& verdict, const VerdictWords& words
       },
       words.sentence);
 }
+
+namespace {
+constexpr JsonHead sentences_head{
+    "sentences.schema.json",
+    "scaleworth mfu --model M --gpu G and scaleworth roofline --gpu G, with --format json",
+    "What follows from data sheets and formulas alone, in sentences: nothing is measured.",
+    1,
+    "scaleworth sentences"};
+}  // namespace
+
+std::string render_sentences(const std::string& title,
+                             const Verdict& verdict,
+                             const RenderOptions& options) {
+  return render_document({[&](const RenderOptions& as) {
+                            return Document{
+                                .title = document_title(as.tool_version, title),
+                                .subtitle = "By data sheets and formulas: nothing is measured",
+                                .intervals = false,
+                                .verdict = verdict,
+                                .sections = {},
+                                .next = {{"scaleworth list --known", "whose figures these are"}}};
+                          },
+                          [&](const RenderOptions& as) {
+                            return json_of(sentences_head, [&](Fields& json) {
+                              put_versions(json, as);
+                              put_verdict(json, verdict, {});
+                            });
+                          },
+                          [] { return std::vector<Chart>{}; }},
+                         options);
+}
+
+std::string sentences_schema() {
+  return schema_of(sentences_head, [](Fields& json) {
+    put_versions(json, {});
+    put_verdict(json, {}, {});
+  });
+}
 }  // namespace scaleworth::report

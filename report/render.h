@@ -61,6 +61,12 @@ struct VerdictWords {
 };
 void put_verdict(Fields& json, const Verdict& verdict, const VerdictWords& words);
 
+/// A verdict that has no tables, in the format of `options`; its JSON has the sentences.
+std::string render_sentences(const std::string& title,
+                             const Verdict& verdict,
+                             const RenderOptions& options);
+std::string sentences_schema();
+
 /// Columns that UTF-8 text takes, one per code point.
 std::size_t display_width(std::string_view text);
 

@@ -50,26 +50,15 @@ std::string step_sentence(const ComparedTime& step) {
                      seconds(number(step.a.value)));
 }
 
-/// What of a change beyond the noise each group of parts has, the largest first; where they oppose,
-/// above 100 %.
+/// What of a change beyond the noise each group of parts has; where they oppose, above 100 %.
 std::string split_sentence(const RecordingComparison& comparison) {
-  constexpr double least_share = 0.02;
   if (!comparison.step.differs()) return "";
   PartTimes changes{};
   for (const ComparedTime& one : comparison.parts)
     if (const auto part = one.setting.symbol<Part>(Parameter::part))
       changes[index_of(*part)] = one.change.value / comparison.step.change.value;
-  const GroupTimes shares = group_times(changes);
-  std::vector<std::pair<double, std::string>> named;
-  for (const auto& [group, word] : {std::pair(PartGroup::compute, "compute"),
-                                    std::pair(PartGroup::communication, "the fabric"),
-                                    std::pair(PartGroup::idle, "waiting"),
-                                    std::pair(PartGroup::host, "the host and copies")})
-    if (const double share = shares[index_of(group)].value_or(0.0); std::abs(share) >= least_share)
-      named.emplace_back(share, fmt::format("{:.0f} % is {}", 100.0 * share, word));
-  if (named.empty()) return "";
-  std::ranges::sort(named, std::greater<>());
-  return fmt::format(" Of that {}.", fmt::join(mapped(named, [](auto& one) { return one.second; }), ", "));
+  const std::string split = split_text(group_times(changes));
+  return split.empty() ? "" : " Of that " + split + ".";
 }
 
 /// "the same kernels run slower; on time it would save 7.8 ms of each step".

@@ -270,15 +270,61 @@ std::string cause_line(const DecideView& view) {
 }
 
 std::string overtaking_line(const Decision& decision) {
-  const auto crossing = communication_overtakes(decision.rows);
+  const auto& stated = decision.coefficients;
+  const auto crossing =
+      stated ? communication_overtakes(*stated) : communication_overtakes(decision.rows);
   if (!crossing) return "";
-  const int from = saturated<int>(std::floor(crossing->at)) + 1;
-  const bool measured = crossing->after == crossing->before + 1;
+  const auto from = [](double at) { return saturated<int>(std::floor(at)) + 1; };
+  const std::string who = named_count(decision, from(crossing->at));
+  if (stated)
+    return fmt::format("From {} on communication takes longer than compute, as stated.", who);
+  const std::string interval =
+      fmt::format("95 %: {} {}",
+                  from(*crossing->low),
+                  crossing->high ? fmt::format("to {}", from(*crossing->high)) : "or more");
+  return crossing->after
+             ? fmt::format(
+                   "From about {} on communication takes longer than compute ({}; {} and "
+                   "{} were measured).",
+                   who,
+                   interval,
+                   crossing->before,
+                   *crossing->after)
+             : fmt::format(
+                   "Beyond the counts measured, from about {} on, communication would take "
+                   "longer than compute ({}).",
+                   who,
+                   interval);
+}
+
+std::string scaled_work_line(const Decision& decision) {
+  if (const auto& law = decision.coefficients) {
+    if (law->communication > 0.0 || !(law->serial > 0.0)) return "";
+    const auto& asked = decision.request.shown_counts;
+    const int count = asked.empty() ? decision.rows.back().count : std::ranges::max(asked);
+    return fmt::format(
+        "With work that grows with the count (Gustafson, {:.3g} % of the time there serial) {} do "
+        "{:.4g} times the work of one; with fixed work (Amdahl) they are {:.4g} times as fast.",
+        100.0 * law->serial,
+        named_count(decision, count),
+        count - law->serial * (count - 1.0),
+        law->time(1.0) / law->time(count));
+  }
+  const auto& least = decision.request.rubric.efficiency_threshold;
+  const auto kept = least ? isoefficiency(decision.rows, *least) : std::vector<KeptWork>{};
+  if (kept.empty()) return "";
+  const auto [first, last] = std::pair(kept.front(), kept.back());
+  const double ratio = static_cast<double>(last.count) / first.count;
   return fmt::format(
-      "From {}{} on communication takes longer than compute{}.",
-      measured ? "" : "about ",
-      named_count(decision, from),
-      measured ? "" : fmt::format(" ({} and {} were measured)", crossing->before, crossing->after));
+      "To spend {:.0f} % of the time computing, {} need {:.3g} times the work of the baseline, "
+      "{:.3g} times on each{}, if the rest of a step does not grow with it (isoefficiency).",
+      100.0 * *least,
+      named_count(decision, last.count),
+      last.growth,
+      last.growth * decision.rows.front().count / last.count,
+      ratio > 1.0 ? fmt::format("; it grows as count^{:.2f}",
+                                std::log(last.growth / first.growth) / std::log(ratio))
+                  : "");
 }
 
 std::string remedy_line(const DecideView& view) {

@@ -371,10 +371,6 @@ constexpr double worth_measuring = 0.05;
 constexpr double next_to_none = 0.001;
 constexpr double nearly_all = 0.999;
 
-std::string percent(double part) {
-  return fmt::format("{:.3g} %", 100.0 * part);
-}
-
 /// "up to 3.2 h in 95 % of runs, the fit's uncertainty and 1.2 % of noise from run to run in it;
 /// expected 3 h and 12.4 EUR".
 std::string expectation(const DecideView& view, const DeadlineForecast& forecast) {
@@ -383,7 +379,7 @@ std::string expectation(const DecideView& view, const DeadlineForecast& forecast
       "up to {} in {} of runs, the fit's uncertainty and {:.2g} % of noise from run to run in it; "
       "expected {}",
       format_quantity(number(one.upper), Unit::seconds),
-      percent(forecast.deadline.probability),
+      percent_text(forecast.deadline.probability),
       100.0 * forecast.noise.value_or(0.0),
       format_quantity(number(one.expected), Unit::seconds));
   if (one.expected_cost) text += " and " + decision_money(view, *one.expected_cost);
@@ -425,32 +421,21 @@ std::string predicted_line(const DecideView& view, const DeadlineForecast& forec
 
 /// Where no measured count meets the deadline, and none that was looked at by the law.
 std::string none_line(const DeadlineForecast& forecast) {
-  if (forecast.in_time_anywhere < forecast.deadline.probability) {
-    return fmt::format(
-        "By the laws that hold no count from {} to {} meets the deadline with {}: {} of runs would "
-        "be in time. Larger counts are too far from the measured ones for a forecast.",
-        forecast.from,
-        forecast.to,
-        percent(forecast.deadline.probability),
-        forecast.in_time_anywhere < next_to_none ? "fewer than 0.1 %"
-                                                 : "at most " + percent(forecast.in_time_anywhere));
-  }
   const PredictedCount& fastest = forecast.fastest;
-  if (fastest.in_time >= forecast.deadline.probability) {
+  if (fastest.in_time >= forecast.deadline.probability)
     return fmt::format(
         "By the law counts that were not measured meet the deadline (the fastest, {}, in {} of "
         "runs), but none of them is within every limit.",
         fastest.count,
-        percent(std::min(fastest.in_time, nearly_all)));
-  }
+        percent_text(std::min(fastest.in_time, nearly_all)));
+  const double most = std::max(forecast.in_time_anywhere, fastest.in_time);
   return fmt::format(
-      "By the law none of {} to {} meets the deadline with {}: the fastest, {}, does in {} of "
-      "runs. Larger counts are too far from the measured ones for a forecast.",
+      "By the laws that hold no count from {} to {} meets the deadline with {}: {} of runs would "
+      "be in time. Larger counts are too far from the measured ones for a forecast.",
       forecast.from,
       forecast.to,
-      percent(forecast.deadline.probability),
-      fastest.count,
-      percent(fastest.in_time));
+      percent_text(forecast.deadline.probability),
+      most < next_to_none ? "fewer than 0.1 %" : "at most " + percent_text(most));
 }
 
 /// That one more run at the chosen count may miss the deadline; empty where it meets it with the
@@ -467,7 +452,7 @@ std::string deadline_warning_line(const DecideView& view) {
       runs < 2 ? std::string("one run") : fmt::format("the median of {} runs", runs),
       100.0 * *forecast->noise,
       *forecast->measured,
-      percent(*forecast->measured_in_time));
+      percent_text(*forecast->measured_in_time));
 }
 
 /// The count that by the law meets the deadline, or that none does; empty where a measured one is

@@ -355,19 +355,12 @@ void put_loss(Fields& json, const RowLoss& one) {
   json("speedup_without_idle", one.without_idle);
 }
 
-void put_law_evidence(Fields& json, const LawEvidence& evidence) {
-  json.array("rows", evidence.rows, [](Fields& row, const LawRow& one) {
-    FIELDS(row, one.count, one.measured, or_null(one.fitted));
-    row("residual", one.residual, "Fitted over measured, less 1.", or_null);
-    row("left_out_error", one.left_out, "The same by the fit to all other rows.");
-  });
-  json.object("next_measurement", evidence.next, [](Fields& next, const NextMeasurement& one) {
-    next("count", one.count);
-    next.sentence("Of the interval of the count of least cost; null without prices.");
-    next("optimum_width_before", one.width_before);
-    next("optimum_width_after", one.width_after);
-    next("cost_usd", one.cost, "Of that run.");
-  });
+void put_next_measurement(Fields& json, const NextMeasurement& one) {
+  json("count", one.count);
+  json.sentence("Of the interval of the count of least cost; null without prices.");
+  json("optimum_width_before", one.width_before);
+  json("optimum_width_after", one.width_after);
+  json("cost_usd", one.cost, "Of that run.");
 }
 
 void put_further_laws(Fields& json, const FurtherLaws& laws) {
@@ -515,7 +508,7 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json.sentence(
       "The contention-coherency law row by row, its counts of least time and cost, the count to "
       "measure next.");
-  json.object("law_evidence", decision.evidence, put_law_evidence);
+  json.object("next_measurement", decision.next_measurement, put_next_measurement);
   json.sentence(
       "What the measured latency and bandwidth ask for, and what work and depth allow; empty where "
       "neither is given.");

@@ -38,8 +38,8 @@ std::vector<std::string> law_notes(const DecideView& view) {
     if (!law->basis.empty()) notes.push_back(law->basis + ".");
     if (!law->not_identifiable.empty()) {
       notes.push_back("Not identifiable: " + law->not_identifiable + ".");
-    } else if (decision.evidence.next) {
-      notes.push_back(next_note(*decision.evidence.next, view.options.currency));
+    } else if (decision.next_measurement) {
+      notes.push_back(next_note(*decision.next_measurement, view.options.currency));
     }
   }
   return notes;
@@ -160,16 +160,6 @@ std::vector<Table> law_tables(const DecideView& view) {
                                  {measure("value", "value").with_digits(4), &LawParameter::value}});
   std::ranges::move(law_notes(view), std::back_inserter(parameters.notes));
   return {parameters,
-          first_rows(make_table(
-              "law_row",
-              "The contention-coherency law row by row",
-              decision.evidence.rows,
-              {{count_parameter(), &LawRow::count},
-               {measure("measured_s", "measured", Unit::seconds).with_digits(4), &LawRow::measured},
-               {measure("fitted_s", "fitted", Unit::seconds).with_digits(4), &LawRow::fitted},
-               {measure("residual", "off by", Unit::percent).with_decimals(2), &LawRow::residual},
-               {measure("left_out_error", "off by when left out", Unit::percent).with_decimals(2),
-                &LawRow::left_out}})),
           forecast_table(decision),
           first_rows(make_table("ring",
                                 "What the measured latency and bandwidth ask for",

@@ -76,6 +76,8 @@ std::vector<std::string> deadline_lines(const DecideView& view);
 std::string cause_line(const DecideView& view);
 /// From which count on communication takes longer than compute.
 std::string overtaking_line(const Decision& decision);
+/// What work would keep: the efficiency of a threshold, or the serial part of coefficients.
+std::string scaled_work_line(const Decision& decision);
 /// Which one change moves the knee, and how far.
 std::string remedy_line(const DecideView& view);
 /// How much of a ring's communication is latency, by the terms given.

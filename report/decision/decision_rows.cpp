@@ -126,17 +126,7 @@ Table marginal_table(const DecideView& view) {
        {measure("kind", "so it is"), [](const Step& step) { return step_kind_name(step.kind); }}}));
 }
 
-/// Of each count; without rows where there is nothing but the count.
-Table by_count(const std::string& id,
-               const std::string& title,
-               const DecideView& view,
-               const Columns& columns) {
-  Table table = make_table(id, title, view.decision.shown, columns);
-  thin_out(table);
-  if (table.columns.size() < 2) table.rows.clear();
-  return table;
-}
-
+/// Without rows where there is nothing but the count.
 Table facts_table(const DecideView& view) {
   Columns columns{
       {count_parameter(), &DecisionRow::count},
@@ -163,18 +153,11 @@ Table facts_table(const DecideView& view) {
   of_facts(
       measure("rate_usd_per_hour", view.options.currency + " per rank and hour").with_decimals(2),
       [](const RowFacts& facts) { return per_hour(facts.price); });
-  return by_count("facts", "What the table says of each count", view, columns);
-}
-
-Table parts_table(const DecideView& view) {
-  Columns columns{{count_parameter(), &DecisionRow::count}};
-  for (const GroupInfo& group : part_groups) {
-    const std::string name = group.name;
-    columns.push_back(
-        {measure("part_" + name + "_s", name, Unit::seconds).if_present(),
-         [i = index_of(group.id)](const DecisionRow& row) { return row.parts_s[i]; }});
-  }
-  return by_count("parts", "Where the time of each count goes", view, columns);
+  Table table =
+      make_table("facts", "What the table says of each count", view.decision.shown, columns);
+  thin_out(table);
+  if (table.columns.size() < 2) table.rows.clear();
+  return table;
 }
 
 }  // namespace
@@ -234,14 +217,10 @@ Table rates_of_one(const DecideView& view) {
 
 std::vector<Table> counts_tables(const DecideView& view) {
   if (view.decision.growing_models) return {rates_of_one(view)};
-  const bool all = view.options.details;
   const auto has_latencies = [](const DecisionRow& row) { return !row.facts.latencies.empty(); };
   // Latencies, and throughputs that the times were made from, belong on the first page.
-  const bool facts = all || view.decision.basis == TimeBasis::work_unit ||
+  const bool facts = view.options.details || view.decision.basis == TimeBasis::work_unit ||
                      std::ranges::any_of(view.decision.shown, has_latencies);
-  return {rows_table(view),
-          facts ? facts_table(view) : Table{},
-          all ? parts_table(view) : Table{},
-          marginal_table(view)};
+  return {rows_table(view), facts ? facts_table(view) : Table{}, marginal_table(view)};
 }
 }  // namespace scaleworth::report

@@ -605,8 +605,9 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   // What to do about it comes before the figures.
   lines.push_back(cause_line(view));
   for (const std::string& edge : decision.edge) lines.push_back(capitalised(edge) + ".");
-  if (!brief) lines.push_back(overtaking_line(decision));
-  if (!brief) lines.push_back(remedy_line(view));
+  if (!brief)
+    lines.insert(lines.end(),
+                 {overtaking_line(decision), scaled_work_line(decision), remedy_line(view)});
   lines.insert(
       lines.end(),
       {straggler_line(view), counts_line(view, brief), rule_line(view), equivalent_line(decision)});

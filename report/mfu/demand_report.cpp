@@ -12,10 +12,6 @@ namespace scaleworth::report {
 namespace {
 constexpr double hours_per_month = 730.0;  // 8760 / 12
 
-std::string part_text(double part) {
-  return fmt::format("{:.3g} %", 100.0 * part);
-}
-
 std::string money(const DemandView& view, double amount) {
   return format_money(number(amount), view.options.currency);
 }
@@ -88,7 +84,7 @@ std::string headline(const DemandView& view) {
     const auto* own = find_in(answer.ways, Payment::fixed, &PaymentWay::payment);
     return fmt::format("Take the API: {} would be {} used and cost {}, {:.3g} times its {}.",
                        gpus_text(view, answer.replicas),
-                       part_text(answer.utilisation),
+                       percent_text(answer.utilisation),
                        per_million(view, own->per_million_tokens),
                        own->cost / way->cost,
                        money(view, view.question.api->value()));
@@ -101,10 +97,10 @@ std::string headline(const DemandView& view) {
   if (const std::string limits = limits_text(view); !limits.empty()) text += " at " + limits;
   // Of what is always paid, or of what follows the hours.
   if (!way || way->replicas == answer.replicas)
-    text += fmt::format(", {} used", part_text(answer.utilisation));
+    text += fmt::format(", {} used", percent_text(answer.utilisation));
   else if (way->payment == Payment::following)
     text += fmt::format(", {} used",
-                        part_text(answer.utilisation * answer.replicas / answer.following));
+                        percent_text(answer.utilisation * answer.replicas / answer.following));
   if (way)
     text += ", " + (way->per_million_tokens ? per_million(view, way->per_million_tokens)
                                             : money(view, per_hour(way->cost)) + " per hour");
@@ -132,8 +128,8 @@ std::string use_line(const DemandView& view) {
       "The last of the {} replicas is needed {} of the time and {} used{}; one more would serve "
       "nothing.",
       answer.replicas,
-      part_text(last.needed),
-      part_text(last.utilisation),
+      percent_text(last.needed),
+      percent_text(last.utilisation),
       last.per_million_tokens ? ": its tokens cost " + per_million(view, last.per_million_tokens)
                               : "");
 }
@@ -153,11 +149,10 @@ std::string following_line(const DemandView& view) {
   const DemandAnswer& answer = view.answer;
   if (answer.following >= answer.replicas) return "";
   return fmt::format(
-      "A fleet that follows the hours runs {:.3g} of {} replicas on average, {} "
-      "less{}.",
+      "A fleet that follows the hours runs {:.3g} of {} replicas on average, {} less{}.",
       answer.following,
       answer.replicas,
-      part_text(1.0 - answer.following / answer.replicas),
+      percent_text(1.0 - answer.following / answer.replicas),
       view.question.start_up.value() > 0.0
           ? fmt::format(", each up {} before it is needed",
                         seconds_text(view.question.start_up.value()))
@@ -172,11 +167,10 @@ std::string api_line(const DemandView& view) {
   const double needed = *own->break_even_api;
   if (needed > 1.0)
     return fmt::format(
-        "The API is cheaper at any demand: even a full replica costs {:.3g} times "
-        "what it asks.",
+        "The API is cheaper at any demand: even a full replica costs {:.3g} times what it asks.",
         needed);
   return fmt::format("A rented replica breaks even with the API at {} use; {}.",
-                     part_text(needed),
+                     percent_text(needed),
                      view.answer.least_demand
                          ? fmt::format("one's own pays from {} on average in this shape",
                                        rate_text(*view.answer.least_demand))
@@ -229,8 +223,8 @@ std::string law_line(const DemandView& view) {
   return fmt::format(
       "Between measured loads by a saturating law: left out in turn, they are predicted {} off on "
       "average, {} at most.",
-      part_text(sum / static_cast<double>(errors.size())),
-      part_text(*std::ranges::max_element(errors)));
+      percent_text(sum / static_cast<double>(errors.size())),
+      percent_text(*std::ranges::max_element(errors)));
 }
 
 /// Of loads that were not measured, where no demand is asked about.

@@ -421,7 +421,69 @@ void runs_document(Fields& json, const RunsView& view, const Document& whole) {
   put_array(json, "runs", view.question, run_fields());
   json("remarks", view.answer);
 }
+
+// The memory of a training step.
+
+std::string memory_size(Bytes bytes) {
+  return format_quantity(number(bytes), Unit::bytes, 3);
+}
+
+std::string memory_headline(const MemoryView& view) {
+  const auto& needs = view.answer.needs;
+  const auto way = [](const MemoryNeed& one) {
+    return fmt::format(
+        "ZeRO {}, recomputation {}", one.zero, recomputation_name(one.recomputation));
+  };
+  const MemoryNeed& least = needs.back();  // all is divided and recomputed
+  const auto fitting = std::ranges::find_if(needs, &MemoryNeed::fits);
+  const std::string who =
+      fmt::format("{} on {} x {}", view.question.model.name, view.question.gpus, view.names.gpu);
+  if (fitting != needs.end())
+    return fmt::format("{} fits: {} of {} each, {}; {} the fewest.",
+                       who,
+                       memory_size(fitting->total()),
+                       memory_size(view.answer.usable),
+                       way(*fitting),
+                       *least.smallest == 1 ? "1 is" : fmt::format("{} are", *least.smallest));
+  return least.smallest
+             ? fmt::format("{} does not fit: take {}, {}.", who, *least.smallest, way(least))
+             : fmt::format("{} fits no count: activations take {} of {}: shorten the sequence.",
+                           who,
+                           memory_size(needs.back().activations),
+                           memory_size(view.answer.usable));
+}
+
+/// "Recomputation full: 24.9 GiB of activations; states 120, 42.3, 29.2, 16.1 GiB ...".
+std::string memory_line(const MemoryAnswer& answer, std::size_t first) {
+  const std::span stages = std::span(answer.needs).subspan(first, 4);
+  return fmt::format(
+      "Recomputation {}: {} of activations; ZeRO 0 to 3: {} of states, fewest GPUs {}.",
+      recomputation_name(stages.front().recomputation),
+      memory_size(stages.front().activations),
+      listed(stages, [](const MemoryNeed& one) { return memory_size(one.states); }),
+      listed(stages, [](const MemoryNeed& one) {
+        return one.smallest ? fmt::format("{}", *one.smallest) : "none";
+      }));
+}
 }  // namespace
+
+std::string render_memory(const MemoryView& view) {
+  const MemoryAnswer& answer = view.answer;
+  Verdict verdict;
+  verdict.headline = memory_headline(view);
+  verdict.answer = std::ranges::any_of(answer.needs, &MemoryNeed::fits) ? Answer::yes : Answer::no;
+  for (const std::size_t first : {0, 4, 8}) verdict.lines.push_back(memory_line(answer, first));
+  verdict.lines.push_back(
+      fmt::format("Of each GPU: Adam in mixed precision, 16 bytes for each of {} parameters "
+                  "(Rajbhandari 2020), "
+                  "one sequence of {} tokens (Korthikanti 2022; fused attention keeps no more than "
+                  "what recomputes it), "
+                  "no tensor or pipeline parallelism; {:.0f} % of the memory is left for buffers.",
+                  large_count(answer.parameters),
+                  answer.sequence,
+                  100.0 * (1.0 - usable_memory)));
+  return render_sentences("does its training fit?", verdict, view.options);
+}
 
 std::string render_mfu(const MfuView& view) {
   return render_view(view, compose_mfu, mfu_charts);

@@ -54,12 +54,14 @@ struct RunUse {
 using RunsView = AnswerView<std::vector<RunUse>, std::vector<std::string>>;
 using MfuView = AnswerView<TrainingRun, TrainingUse>;
 /// `names` without a GPU: none was asked for; without a model: there is no size to judge.
+using MemoryView = AnswerView<MemoryQuestion, MemoryAnswer>;
 using BudgetView = AnswerView<TrainingQuestion, TrainingPlan>;
 using ServingView = AnswerView<ServingQuestion, ServingAnswer>;
 using DemandView = AnswerView<DemandQuestion, DemandAnswer>;
 
 std::string render_mfu(const MfuView& view);
 std::string render_runs(const RunsView& view);
+std::string render_memory(const MemoryView& view);
 std::string render_budget(const BudgetView& view);
 std::string render_serving(const ServingView& view);
 std::string render_demand(const DemandView& view);

@@ -141,8 +141,7 @@ Table batches_table(const ServingView& view) {
   notes.emplace_back(
       "step: one decode step at the mean context. per token: as a client sees it, with the prompts "
       "of others in between. of peak, of memory: what a step uses of both. at most: prompts mixed "
-      "into steps so that all FLOPs overlap with all "
-      "bytes; all-reduces are not hidden.");
+      "into steps so that all FLOPs overlap with all bytes; all-reduces are not hidden.");
   notes.emplace_back(
       "One token per step (no speculative decoding); requests alike, no queue before the first "
       "token; prompts go in groups, of as many as make their pass bound by compute.");

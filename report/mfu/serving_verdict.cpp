@@ -9,10 +9,6 @@
 namespace scaleworth::report {
 namespace {
 
-std::string percent(double part) {
-  return fmt::format("{:.3g} %", 100.0 * part);
-}
-
 std::string rate_text(double tokens_per_s) {
   return format_number(
       number(tokens_per_s), Unit::tokens_per_second, scale_for(Unit::tokens_per_second, 1.0), 4);
@@ -80,9 +76,10 @@ std::string headline(const ServingView& view, const ServedBatch& chosen) {
   if (!chosen.cost) return text + ".";
   const bool full = view.answer.utilisation == 1.0;
   const auto& loaded = full ? chosen.cost : view.answer.loaded_cost;
-  text += fmt::format(", {} per million output tokens ({}, prompts apart)",
-                      format_money(number(loaded->per_million_output), view.options.currency),
-                      full ? "full load" : fmt::format("{} use", percent(view.answer.utilisation)));
+  text += fmt::format(
+      ", {} per million output tokens ({}, prompts apart)",
+      format_money(number(loaded->per_million_output), view.options.currency),
+      full ? "full load" : fmt::format("{} use", percent_text(view.answer.utilisation)));
   if (chosen.break_even) {
     const Answer cheaper = answer_of(view, chosen);
     return text + (cheaper == Answer::no    ? ": the API is cheaper."
@@ -105,19 +102,17 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
   if (question.measured.any()) {
     return fmt::format(
         "By your measurements: {} of the most that any server could do at this batch.",
-        percent(chosen.output_tokens_per_s / chosen.ceiling_output_tokens_per_s));
+        percent_text(chosen.output_tokens_per_s / chosen.ceiling_output_tokens_per_s));
   }
   if (reduced(question)) {
     return fmt::format("By {} of the peak and {} of the bandwidth, as you say.",
-                       percent(question.server.group.compute_efficiency),
-                       percent(question.server.group.bandwidth_efficiency));
+                       percent_text(question.server.group.compute_efficiency),
+                       percent_text(question.server.group.bandwidth_efficiency));
   }
   return fmt::format(
       "Prompts and steps in turn, each at its roof, of which published maxima (TensorRT-LLM, 8B "
-      "and "
-      "70B models on H100, H200 and B200) reach {:.0f} to {:.0f} %; perfectly mixed they would "
-      "give "
-      "at most {} tokens/s, at batch {:g}{}.",
+      "and 70B models on H100, H200 and B200) reach {:.0f} to {:.0f} %; perfectly mixed they "
+      "would give at most {} tokens/s, at batch {:g}{}.",
       100.0 * published_part_of_roof.low,
       100.0 * published_part_of_roof.high,
       rate_text(view.answer.ceiling_output_tokens_per_s * question.groups),
@@ -131,22 +126,19 @@ std::string prompts_line(const ServingView& view, const ServedBatch& chosen) {
   const auto& [input, output, request] = *view.answer.loaded_cost;
   return fmt::format(
       "Prompts are paid apart, {} per million input tokens; if output tokens pay for all, a "
-      "million "
-      "of them costs {}.",
+      "million of them costs {}.",
       format_money(number(input), view.options.currency),
       format_money(number(request * (1e6 / view.question.request.output)), view.options.currency));
 }
 
 std::string load_line(const ServingView& view) {
   const auto& load = view.question.load;
-  const ServingAnswer& answer = view.answer;
-  if (answer.utilisation == 1.0) return "";
-  std::string text = fmt::format(
-      "Requests in {} of the hours, peaks of {:g} times the mean: {} of what is paid for serves",
-      percent(load.duty),
+  if (view.answer.utilisation == 1.0) return "";
+  return fmt::format(
+      "Requests in {} of the hours, peaks of {:g} times the mean: {} of what is paid for serves.",
+      percent_text(load.duty),
       load.burst,
-      percent(answer.utilisation));
-  return text + ".";
+      percent_text(view.answer.utilisation));
 }
 
 /// Where the figures are a roof.
@@ -156,8 +148,8 @@ std::string real_break_even_text(const ServingView& view, const ServedBatch& cho
   return fmt::format(". Real servers, at {:.0f} to {:.0f} % of the roof, break even at {} to {}",
                      100.0 * published_part_of_roof.low,
                      100.0 * published_part_of_roof.high,
-                     percent(range->low),
-                     percent(range->high));
+                     percent_text(range->low),
+                     percent_text(range->high));
 }
 
 std::string api_line(const ServingView& view, const ServedBatch& chosen) {
@@ -169,14 +161,14 @@ std::string api_line(const ServingView& view, const ServedBatch& chosen) {
         needed);
   }
   const bool cheaper = view.answer.utilisation > needed;
-  const bool said = view.answer.utilisation < 1.0;
   return fmt::format("Break-even with the API at {} utilisation; yours is {}{}: {}{}{}.",
-                     percent(needed),
-                     percent(view.answer.utilisation),
-                     said ? ""
-                          : words_for(view.options.audience,
-                                      ", for neither --duty nor --burst says otherwise",
-                                      ", for nothing else is known of the load"),
+                     percent_text(needed),
+                     percent_text(view.answer.utilisation),
+                     view.answer.utilisation < 1.0
+                         ? ""
+                         : words_for(view.options.audience,
+                                     ", for neither --duty nor --burst says otherwise",
+                                     ", for nothing else is known of the load"),
                      cheaper ? "serving it yourself is cheaper" : "the API is cheaper",
                      at_the_roof(view.question) && cheaper ? " at the roof" : "",
                      real_break_even_text(view, chosen));
@@ -251,13 +243,11 @@ std::string groups_line(const ServingView& view) {
 std::string batching_line(const ServingView& view) {
   const auto& batches = view.answer.batches;
   if (batches.size() < 2 || batches.front().batch != 1.0) return "";
-  std::string gains;
-  for (const ServedBatch& one : std::span(batches).subspan(1))
-    gains += fmt::format("{}{:.3g} times at {:g}",
-                         gains.empty() ? "" : ", ",
-                         one.output_tokens_per_s / batches.front().output_tokens_per_s,
-                         one.batch);
-  return "Output over that of batch 1: " + gains + ".";
+  const double first = batches.front().output_tokens_per_s;
+  const auto gain = [=](const ServedBatch& one) {
+    return fmt::format("{:.3g} times at {:g}", one.output_tokens_per_s / first, one.batch);
+  };
+  return "Output over that of batch 1: " + listed(std::span(batches).subspan(1), gain) + ".";
 }
 
 Verdict judge_serving(const ServingView& view) {

@@ -14,7 +14,7 @@ namespace scaleworth::report {
 std::string own_doubts(const ComparedRun& a, const ComparedRun& b) {
   std::vector<Finding> doubts;
   for (const ComparedRun* one : {&a, &b}) {
-    if (one->run == nullptr) continue;  // what the links allow, or rules
+    if (one->run == nullptr) continue;                           // what the links allow, or rules
     if (model::wrong_results(*one->run).settings > 0) continue;  // the headline says so
     for (Finding& of : findings_of(*one->run, model::analyse(*one->run, {}))) {
       if (of.doubt.empty()) continue;
@@ -153,6 +153,31 @@ std::string differences_of(const std::vector<const ComparedFigure*>& leading) {
   return listed(all, {}, ". ");
 }
 
+/// Of a training step that leads and differs, which parts the change is of; empty where a run has
+/// none. Their parts add up to the step.
+std::string step_split(const ComparedRun& a, const ComparedRun& b, const Comparison& comparison) {
+  const auto leading = leading_of(comparison.machine);
+  const ComparedFigure* step = leading.empty() ? nullptr : leading.front();
+  if (step == nullptr || step->metric != Metric::step_s || !step->differs()) return "";
+  const auto parts_of = [&](const Run& run) {
+    std::optional<PartTimes> parts;
+    for (const model::MeasuredMode& mode : model::measured_modes(run))
+      for (const model::MeasuredCount& count : mode.counts)
+        if (mode.mode == BatchScaling::strong &&
+            count.ranks == step->setting.count(Parameter::ranks))
+          parts = model::mean_part_times(count, model::step_time(count).value.value());
+    return group_times(parts.value_or(PartTimes{}));
+  };
+  const GroupTimes of_a = parts_of(*a.run);
+  const GroupTimes of_b = parts_of(*b.run);
+  if (!of_a[0] || !of_b[0]) return "";
+  GroupTimes shares{};
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    shares[i] = (of_b[i].value_or(0.0) - of_a[i].value_or(0.0)) / (step->b.value - step->a.value);
+  const std::string split = split_text(shares);
+  return split.empty() ? "" : "Of the change of the step " + split + ".";
+}
+
 std::string headline(const ComparedRun& a, const ComparedRun& b, const Comparison& comparison) {
   const std::string wrong = wrong_sentence("A", *a.run) + wrong_sentence("B", *b.run);
   if (comparison.empty())
@@ -233,6 +258,8 @@ Document compose_comparison(const ComparedRun& a,
   document.subtitle = fmt::format("A: {}; B: {}", a.name, b.name);
   document.verdict.headline = own_doubts(a, b) + headline(a, b, comparison) + ".";
   document.verdict.lines = lines_of(comparison);
+  document.verdict.lines.insert(document.verdict.lines.begin(), step_split(a, b, comparison));
+  std::erase(document.verdict.lines, "");
   document.sections = comparison_sections(a, b, comparison, options);
   if (!comparison.empty())
     document.next = {{fmt::format("scaleworth check {} --against {}", b.name, a.name),

@@ -267,6 +267,26 @@ std::string communication_sentence(const Analysis& analysis) {
              : "";
 }
 
+/// What the collective that is shown takes with a message of the user's.
+std::string message_sentence(const Analysis& analysis, Bytes message) {
+  const auto shown = shown_collective(analysis);
+  const CommunicationModel& model = analysis.communication;
+  const auto time =
+      shown ? model.time(shown->collective, model.layout(shown->collective, shown->ranks), message)
+            : std::nullopt;
+  if (!time) return "No collective was measured that says it: run scaleworth comm.";
+  const double wire = bus_factor(shown->collective, shown->ranks);
+  return fmt::format("{} of {:g} MB between {} takes {}, busbw {}{}.",
+                     capitalised(word_of(shown->collective)),
+                     message.value() / 1e6,
+                     ranks_phrase(shown->ranks),
+                     format_quantity(number(*time), Unit::seconds),
+                     rate_text(message * wire / time->value),
+                     message > shown->points.back().message
+                         ? "; larger than any measured: measure it with --sizes"
+                         : "");
+}
+
 /// Of the only count measured.
 std::string step_sentence(const std::vector<ScalingResult>& scaling, const RenderOptions& options) {
   const auto strong = std::ranges::find(scaling, BatchScaling::strong, &ScalingResult::mode);
@@ -459,6 +479,8 @@ bool shows_scaling(const Analysis& analysis) {
 }
 
 Verdict judge(const Analysis& analysis, const std::vector<Finding>& findings, Audience audience) {
+  if (const auto& message = analysis.assumptions.message)
+    return {Answer::yes, message_sentence(analysis, *message), {}};
   RenderOptions options;
   options.audience = audience;
   std::vector<Finding> doubts = findings;

@@ -57,6 +57,8 @@ struct CompareOptions {
   std::vector<std::string> prices;
   std::vector<std::string> instance_prices;
   std::vector<std::string> gpus_per_instance;
+  std::vector<std::string> instances;
+  std::string price_file;
   TableSelection selection;
   std::optional<Scaling> scaling;
   std::string fail_above;
@@ -98,66 +100,71 @@ int compare_jobs(const CompareOptions& options) {
   return worse_by(loss, worse ? 1 : 0, "the step");
 }
 
-/// A number of all machines, or of one by its name: "2.50", "H100=2.50".
-struct Stated {
-  std::string name;
-  double value = 0.0;
-};
-
-Stated parse_stated(const char* flag, const std::string& text) {
-  const std::size_t at = text.rfind('=');
-  const bool named = at != std::string::npos;
-  const auto number = cell_number(named ? text.substr(at + 1) : text, Comma::thousands);
+double stated_number(const char* flag, const std::string& text) {
+  const auto number = cell_number(text, Comma::thousands);
   if (!number || !(number->value > 0.0) || number->unit != nullptr)
     throw UserError("{} {}: give a number above 0, as 2.50, or one for each machine, as H100=2.50",
                     flag,
                     printable(text));
-  return {named ? text.substr(0, at) : "", number->value};
+  return number->value;
 }
 
-/// Calls `take` with each machine that a text is of and its number. Machines have their names, and
-/// letters in their order.
+/// Calls `take` with each machine that a text is of ("2.50" of all, "H100=2.50" of one) and what it
+/// says. Machines have their names, and letters in their order.
 template <class Take>
 void each_stated(const char* flag,
                  const std::vector<std::string>& texts,
                  std::vector<NamedTable>& machines,
                  Take take) {
   for (const std::string& text : texts) {
-    const Stated stated = parse_stated(flag, text);
+    const std::size_t at = text.rfind('=');
+    const std::string name = at == std::string::npos ? "" : text.substr(0, at);
     bool found = false;
     for (std::size_t i = 0; i < machines.size(); ++i) {
       const std::string letter(1, static_cast<char>('A' + i));
-      if (!stated.name.empty() && stated.name != machines[i].name && stated.name != letter)
-        continue;
-      take(i, stated.value);
+      if (!name.empty() && name != machines[i].name && name != letter) continue;
+      take(i, text.substr(at + 1));  // npos + 1 is 0
       found = true;
     }
     if (!found)
       throw UserError("{} {}: there is no {}; there are {}",
                       flag,
                       printable(text),
-                      printable(stated.name),
+                      printable(name),
                       printable(listed(machines, &NamedTable::name)));
   }
 }
 
-void add_prices(std::vector<NamedTable>& machines, const CompareOptions& options) {
+/// Gives machines their prices; in words where those of named instances are from.
+std::vector<std::string> add_prices(std::vector<NamedTable>& machines,
+                                    const CompareOptions& options) {
+  std::vector<std::string> origins;
   std::vector<double> gpus(machines.size(), 0.0);
-  each_stated(
-      "--gpus-per-instance", options.gpus_per_instance, machines, [&](std::size_t i, double count) {
-        gpus[i] = count;
-      });
-  each_stated("--price", options.prices, machines, [&](std::size_t i, double usd) {
+  const auto set_price = [&](std::size_t i, double usd_of_instance) {
+    const double each = machines[i].table.axis == Axis::nodes ? 1.0 : gpus[i];
+    if (!(each > 0.0))
+      throw UserError("--instance-price of {} needs --gpus-per-instance, as 8", machines[i].name);
+    machines[i].price = dollars_per_hour(usd_of_instance / each);
+  };
+  const auto number_flag = [&](const char* flag, const auto& texts, const auto& take) {
+    each_stated(flag, texts, machines, [&](std::size_t i, const std::string& text) {
+      take(i, stated_number(flag, text));
+    });
+  };
+  number_flag("--gpus-per-instance", options.gpus_per_instance, [&](std::size_t i, double count) {
+    gpus[i] = count;
+  });
+  number_flag("--price", options.prices, [&](std::size_t i, double usd) {
     machines[i].price = dollars_per_hour(usd);
   });
-  each_stated(
-      "--instance-price", options.instance_prices, machines, [&](std::size_t i, double usd) {
-        const double each = machines[i].table.axis == Axis::nodes ? 1.0 : gpus[i];
-        if (!(each > 0.0))
-          throw UserError("--instance-price of {} needs --gpus-per-instance, as 8",
-                          machines[i].name);
-        machines[i].price = dollars_per_hour(usd / each);
-      });
+  number_flag("--instance-price", options.instance_prices, set_price);
+  each_stated("--instance", options.instances, machines, [&](std::size_t i, const std::string& id) {
+    const InstancePrice found = priced_instance(id, options.price_file, options.render.currency);
+    gpus[i] = found.gpus;
+    set_price(i, found.usd_per_hour);
+    origins.push_back(fmt::format("{} at the price of {}", machines[i].name, origin_text(found)));
+  });
+  return origins;
 }
 
 /// What is told apart: the name without folder and ending, or the whole where names are equal.
@@ -204,8 +211,10 @@ int compare_machines(const CompareOptions& options) {
                           {},
                           report::shell_words({options.runs[i]})});
   }
-  add_prices(machines, options);
-  fmt::print("{}", report::render_offers(model::compare_offers(machines), options.render));
+  const std::vector<std::string> origins = add_prices(machines, options);
+  OfferComparison offers = compare_offers(machines);
+  for (const std::string& origin : origins) offers.doubts.emplace_back(origin + ".");
+  fmt::print("{}", report::render_offers(offers, options.render));
   return exit_done;
 }
 
@@ -215,7 +224,7 @@ int compare_runs(CompareOptions options) {
   const bool tables = std::ranges::all_of(
       options.runs, [](const std::string& input) { return input_kind(input) == InputKind::table; });
   const bool priced = !options.prices.empty() || !options.instance_prices.empty() ||
-                      !options.gpus_per_instance.empty();
+                      !options.gpus_per_instance.empty() || !options.instances.empty();
   const auto loss = allowed_loss(options.fail_above);
   if (tables || priced || !options.by.empty()) {
     if (loss)
@@ -371,9 +380,11 @@ Command add_compare_command(CLI::App& app) {
   for (auto* flag : {flags.add("--price", options->prices),
                      flags.add("--instance-price", options->instance_prices),
                      flags.add("--gpus-per-instance", options->gpus_per_instance),
+                     flags.add("--instance", options->instances),
                      flags.add("--where", options->selection.where),
                      flags.add("--rename", options->selection.rename)})
     flag->allow_extra_args(false);
+  flags.add("--prices", options->price_file)->needs("--instance");
   const auto take_scaling = [options](const std::string& name) {
     options->scaling = name == "weak" ? Scaling::weak : Scaling::strong;
   };

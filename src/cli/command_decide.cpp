@@ -48,7 +48,7 @@ Decision decide_coefficients(DecideOptions& options) {
         "several counts, or --serial and --comm as the coefficients of T(K) = T1 (s + (1-s)/K + c "
         "(K-1))");
   const Coefficients coefficients{
-      *options.serial, *options.communication, options.single.value_or(Seconds(3600))};
+      *options.serial, options.communication.value_or(0.0), options.single.value_or(Seconds(3600))};
   int most = options.max_count.value_or(default_counts);
   if (!options.max_count) {
     for (const int count : options.request.shown_counts) most = std::max(most, count);
@@ -222,6 +222,7 @@ int decide_count(DecideOptions& options) {
     Decision decision =
         options.inputs.empty() ? decide_coefficients(options) : decide_file(options);
     check_carbon(decision);
+    if (!options.price_origin.empty()) decision.remarks.emplace_back(options.price_origin);
     add_utilisation(options, decision);
     options.render.input = input_text(options);
     fmt::print("{}", report::render_decision(decision, options.render));

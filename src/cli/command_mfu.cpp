@@ -88,6 +88,21 @@ TrainingRun run_of(const MfuOptions& options, const PeakChoice& peaks) {
   return run;
 }
 
+/// Whether the training of a model fits: what is asked where no rate is given.
+int print_memory(const MfuOptions& options) {
+  const std::optional<GpuDatasheet> gpu = datasheet_of(options);
+  if (!gpu || !gpu->memory)
+    throw UserError(
+        "give the rate of all GPUs for the MFU (--tokens-per-second); or a --gpu whose "
+        "memory is known, for what training needs of it");
+  const report::MfuNames names = gpu_names(options, gpu);
+  const MemoryQuestion question{
+      model_of(options), options.sequence.value_or(0), options.gpus, *gpu->memory};
+  const MemoryAnswer answer = training_memory(question);
+  fmt::print("{}", report::render_memory({question, answer, names, options.render}));
+  return exit_done;
+}
+
 /// An architecture and a throughput in, utilisation and cost out.
 int print_utilisation(const MfuOptions& options) {
   if (options.model.empty() && options.gpu.empty() && !options.peak) {
@@ -362,6 +377,14 @@ int run_mfu(const CLI::App& command,
                   "TFLOP/s without a --model",
                   "--step-seconds --batch-tokens --sequence --mtp-layers --convention --recompute "
                   "--price --tokens");
+  const bool rate = options.tokens_per_second || options.step_seconds || options.batch_tokens ||
+                    options.tflops_per_gpu;
+  if (!rate && !options.model.empty()) {
+    refuse_unused(command,
+                  "the memory of a training, which is asked about without a rate",
+                  "--price --tokens --convention --recompute --mtp-layers --measured-peak --mfu");
+    return print_memory(options);
+  }
   refuse_unused(command, "a run, whose MFU follows from its throughput", "--mfu");
   return print_utilisation(options);
 }

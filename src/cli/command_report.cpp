@@ -180,6 +180,8 @@ int list_known() {
   for (const TransformerModel& model : model_catalogue()) {
     fmt::print("  {:<24} {:<36} {}; {}\n", model.id, model.name, model.source, model.date);
   }
+  fmt::print("\nprices of instances (data/prices.toml)\n");
+  for (const InstancePrice& one : price_catalogue()) fmt::print("  {}\n", origin_text(one));
   fmt::print("\nnext: scaleworth roofline --model llama-3.1-8b --dry-run\n");
   return exit_done;
 }

@@ -109,6 +109,9 @@ struct DecideOptions {
   // What the request is completed from.
   std::optional<DollarsPerSecond> price;  // of a rank; the table may have prices of its own
   std::optional<DollarsPerSecond> instance_price;
+  std::string instance;              // by its name in `prices`, in place of these
+  std::string prices;                // a file; empty: those built in
+  std::string price_origin;          // of that instance, in words
   std::vector<std::string> regimes;  // "spot:0.30"
   OwnedTerms owned;
   MfuOptions peak;  // --gpu, --model, --dtype and --peak

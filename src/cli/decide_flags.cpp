@@ -139,6 +139,13 @@ void complete(const CLI::App& command, DecideOptions& options) {
   if (request.metrics.work && !(*request.metrics.work > 0.0)) {
     throw UserError("the work must be above 0, as --work 1200000");
   }
+  if (!options.instance.empty()) {
+    const InstancePrice found =
+        priced_instance(options.instance, options.prices, options.render.currency);
+    options.instance_price = dollars_per_hour(found.usd_per_hour);
+    options.selection.gpus_per_instance = found.gpus;
+    options.price_origin = origin_text(found);
+  }
   complete_power(request.metrics.power);
   const Preemption terms = complete_failures(request);
   if (!given(command,
@@ -172,9 +179,8 @@ void add_input(CLI::App& command, DecideOptions& options) {
   flags.call<std::string>("--scaling,--mode", take_scaling)
       ->check(CLI::IsMember({"strong", "weak"}));
   const Flags curve(command, "A curve in place of a table");
-  auto* serial = curve.add("--serial", options.serial);
-  auto* comm = curve.add("--comm", options.communication);
-  serial->needs(comm);
+  CLI::Option* serial = curve.add("--serial", options.serial);
+  CLI::Option* comm = curve.add("--comm", options.communication);
   comm->needs(serial);
   curve.add("--t1-hours", options.single);
   curve.list("--counts", request.shown_counts);
@@ -196,6 +202,11 @@ void add_bill(CLI::App& command, DecideOptions& options) {
   flags.add("--price,--rate-per-worker", options.price);
   flags.add("--instance-price", options.instance_price);
   flags.add("--gpus-per-instance", options.selection.gpus_per_instance)->check(positive_number);
+  const Flags names(command, "Bill");
+  CLI::Option* instance = names.add("--instance", options.instance);
+  for (const char* other : {"--price", "--instance-price", "--gpus-per-instance"})
+    instance->excludes(other);
+  names.add("--prices", options.prices)->needs(instance);
   flags.add("--fixed", prices.fixed);
   flags.add("--value-of-time", prices.value_of_time);
 }

@@ -5,6 +5,7 @@
 #include "report/render.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/input/table_input.h"
+#include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 #include "src/core/version.h"
@@ -114,6 +115,37 @@ std::string render_run(const Run& run, const ReportOptions& options, const std::
   report::RenderOptions rendered = options.render;
   rendered.input = directory;
   return report::render(run, analyse(run, options.analysis_options()), rendered);
+}
+
+InstancePrice priced_instance(const std::string& id,
+                              const std::string& file,
+                              const std::string& currency) {
+  if (currency != "USD")
+    throw UserError(
+        "--instance gives prices in USD, and nothing is converted: leave out --currency");
+  const InstancePrice found = find_instance(
+      file.empty() ? price_catalogue()
+                   : parse_price_catalogue(read_whole(file, file, 64 << 20, "64 MiB"), file),
+      id);
+  if (found.gpus == 0)
+    throw UserError(
+        "{}: {} is priced without whole GPUs, which are sold apart; give --instance-price with "
+        "them",
+        found.source,
+        found.id);
+  return found;
+}
+
+std::string origin_text(const InstancePrice& price) {
+  return fmt::format(
+      "{}: {:.10g} USD an hour for {} x {} in {}{} ({})",
+      price.id,
+      price.usd_per_hour,
+      price.gpus,
+      price.gpu,
+      price.region,
+      price.regions > 1 ? fmt::format(", the cheapest of {} regions", price.regions) : "",
+      price.source);
 }
 
 TrainingWork::Straggler parse_straggler(const std::string& text) {

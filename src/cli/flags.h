@@ -8,6 +8,7 @@
 #include "report/render_options.h"
 #include "src/cli/application.h"
 #include "src/cli/measure_flags.h"
+#include "src/core/catalogue.h"
 #include "src/core/run.h"
 #include "src/core/units.h"
 
@@ -38,6 +39,15 @@ std::string render_run(const Run& run, const ReportOptions& options, const std::
 /// Takes numbers of all flags as people type them ("$3.20", "15T", "40%", "2h"), before any check
 /// of theirs: to be called when all flags are there.
 void take_typed_numbers(CLI::App& command);
+
+/// An instance by --instance in the file of --prices (empty: the prices built in). Throws UserError
+/// for one that is not there, one without GPUs, and a currency other than that of prices, USD.
+InstancePrice priced_instance(const std::string& id,
+                              const std::string& file,
+                              const std::string& currency);
+
+/// "p5.48xlarge: 55.04 USD an hour for 8 x H100 in us-east-1, the cheapest of 14 regions (source)".
+std::string origin_text(const InstancePrice& price);
 
 /// "RANK:FACTOR", FACTOR >= 1: "1:2.0" makes rank 1 compute twice as long. Throws UserError.
 TrainingWork::Straggler parse_straggler(const std::string& text);

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/measure_flags.h"
 
+#include "report/names.h"
+#include "report/render.h"
 #include "report/run/run_report.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/flags.h"
+#include "src/cli/input/imports.h"
+#include "src/cli/input/table_input.h"
+#include "src/cli/measure/plan.h"
 #include "src/cli/measure/session.h"
 #include "src/core/catalogue.h"
 #include "src/core/files/csv.h"
+#include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
+#include "src/model/transformer/utilisation.h"
 
 #include <array>
 #include <memory>
@@ -58,6 +65,7 @@ void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
     flags.add("--shape", shapes);
     flags.add("--shape-file", shape_file);
     flags.add("--model", model);
+    flags.add("--gpu", gpu);
     flags
         .add("--number-format",
              number_formats,
@@ -87,7 +95,9 @@ void MeasureOptions::add_price_to(CLI::App& app) {
                              .add("--alpha-us", fabric.hop.latency, "latency of one message, us");
   const Flags flags(app, group, latency, positive_number);
   CLI::Option* bandwidth = flags.add("--beta-gbs", fabric.hop.bandwidth, "of a link, GB/s");
-  CLI::Option* size = flags.add("--message-mb", message, "MB that each rank has");
+  const Flags of_run(app, group, nullptr, positive_number);
+  CLI::Option* size = of_run.add("--message-mb", message, "MB that each rank has");
+  Flags(app).add("run", run, "a run, or results that import takes: what --message-mb takes there");
   latency->needs(bandwidth)->needs(size);
   flags.add("--group", fabric.group, "ranks that faster links join, as the 8 GPUs of a server");
   CLI::Option* inside =
@@ -139,6 +149,51 @@ std::vector<std::string> choose_probes(const MeasureCommand& command,
   return only;
 }
 
+/// What a message takes on the fabric of a run.
+int print_message(const MeasureOptions& options) {
+  if (!(options.price.message.value() > 0.0))
+    throw UserError("comm {}: give --message-mb, or scaleworth report for the whole run",
+                    options.run);
+  ReportOptions report = options.report;
+  report.analysis.message = options.price.message;
+  const Run run = read_for("comm", {options.run}, [&] { return read_any_run(options.run); });
+  fmt::print("{}", render_run(run, report, options.run));
+  return exit_done;
+}
+
+/// On which side of the ridge products lie by the data sheet of a GPU, a sentence for each.
+int print_by_data_sheet(const MeasureOptions& options) {
+  const GpuDatasheet& gpu = find_gpu(gpu_catalogue(), options.gpu);
+  const auto& formats = options.number_formats;
+  const PeakChoice peaks = choose_peaks({&gpu, formats.empty() ? "" : formats.front(), {}});
+  const auto known = from_key<NumberFormat>(peaks.number_format);
+  const std::vector<NamedShape> shapes = shapes_of(options);
+  if (shapes.empty() || !known || !gpu.memory_bandwidth)
+    throw UserError(
+        "--gpu needs --shape, --shape-file or --model, and a data sheet with peak and bandwidth");
+  const FlopPerByte ridge = peaks.peaks.front().rate / *gpu.memory_bandwidth;
+  report::Verdict verdict{report::Answer::yes, "", {}};
+  for (const NamedShape& one : shapes) {
+    const model::GemmShape shape{one.m, one.n, one.k, one.batch};
+    const FlopPerByte intensity = intensity_of(shape, *known);
+    const Bound bound = bound_by_peaks(intensity, ridge);
+    verdict.lines.push_back(
+        fmt::format("{}{}: {:.4g} FLOP/byte, {} {} (ridge {:.3g} of the peaks of {}, {}).",
+                    one.name.empty() ? "" : one.name + " ",
+                    report::shape_text(shape),
+                    intensity.value(),
+                    bound == Bound::ridge ? "near the" : "bound by",
+                    report::bound_name(bound),
+                    ridge.value(),
+                    gpu.name,
+                    peaks.peaks.front().basis));
+  }
+  verdict.headline = std::exchange(verdict.lines.front(), "");
+  std::erase(verdict.lines, "");
+  fmt::print("{}", report::render_sentences("memory or compute?", verdict, options.report.render));
+  return exit_done;
+}
+
 int print_price(const MeasureOptions& options) {
   AllReduceQuestion question = options.price;
   question.ranks = options.ranks.value_or(question.ranks);
@@ -180,6 +235,8 @@ std::vector<Command> add_measure_commands(CLI::App& app) {
     options->add_to(*subcommand, entry.probes);
     if (entry.probes == std::string_view("comm")) options->add_price_to(*subcommand);
     commands.push_back({subcommand, [options, &entry](const Arguments& arguments) {
+                          if (!options->run.empty()) return print_message(*options);
+                          if (!options->gpu.empty()) return print_by_data_sheet(*options);
                           if (options->price.message.value() > 0.0) return print_price(*options);
                           options->only = choose_probes(entry, options->only);
                           return measure(*options, arguments);

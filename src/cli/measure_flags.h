@@ -50,6 +50,8 @@ struct MeasureOptions {
   VendorPaths vendor_paths;
   bool shared_gpu = false;  // several ranks on one GPU: shows the mechanism only
   LaunchFlags launch_flags;
+  std::string run;  // comm: a measured fabric that is asked about a message
+  std::string gpu;  // roofline: by whose data sheet products are placed, measuring nothing
   /// What an all-reduce takes by stated latency and bandwidth: asked for by its latency.
   AllReduceQuestion price;
   HopCost price_inside;  // of the links within its groups

@@ -18,6 +18,8 @@ extern const char scaleworth_asset_models[];
 extern const char scaleworth_asset_models_end[];
 extern const char scaleworth_asset_grid[];
 extern const char scaleworth_asset_grid_end[];
+extern const char scaleworth_asset_prices[];
+extern const char scaleworth_asset_prices_end[];
 }
 
 namespace scaleworth {
@@ -236,6 +238,57 @@ TransformerModel read_model(Table& row, std::set<std::string>& taken) {
   return model;
 }
 
+InstancePrice instance_price(Table& row) {
+  InstancePrice one;
+  one.id = row.text("id");
+  one.gpu = row.text("gpu");
+  one.gpus = static_cast<int>(integer_up_to(row, "gpus", 1024));
+  one.usd_per_hour = row.positive("usd_per_hour");
+  one.region = row.text("region");
+  one.source = row.text("source") + ", " + iso_date(row);
+  return one;
+}
+
+/// A vms.csv of github.com/skypilot-org/skypilot-catalog: a row for each instance and zone. Rows
+/// without a price are sold on spot alone.
+std::vector<InstancePrice> skypilot_prices(std::string_view text, const std::string& file) {
+  CsvReader csv(text, file);
+  const std::vector<std::string> header = csv.next().value_or(std::vector<std::string>{});
+  const auto column = [&](const char* name) {
+    const auto at = std::ranges::find(header, name);
+    if (at == header.end())
+      throw csv.error(fmt::format(
+          "no column {}: prices are a vms.csv of SkyPilot's catalogue, or TOML as data/prices.toml",
+          name));
+    return static_cast<std::size_t>(at - header.begin());
+  };
+  const std::size_t id = column("InstanceType");
+  const std::size_t gpu = column("AcceleratorName");
+  const std::size_t gpus = column("AcceleratorCount");
+  const std::size_t price = column("Price");
+  const std::size_t region = column("Region");
+  std::vector<InstancePrice> prices;
+  while (const auto cells = csv.next()) {
+    if (cells->size() != header.size())
+      throw csv.error(fmt::format("{} cells under {} headers", cells->size(), header.size()));
+    const auto number = [&](std::size_t at) -> std::optional<double> {
+      if ((*cells)[at].empty()) return std::nullopt;
+      const auto value = parse_number<double>((*cells)[at]);
+      if (!value || *value < 0.0)
+        throw csv.error(fmt::format("{} is no number of 0 or more", header[at]));
+      return value;
+    };
+    if (number(price).value_or(0.0) == 0.0) continue;
+    prices.push_back({(*cells)[id],
+                      (*cells)[gpu],
+                      saturated<int>(number(gpus).value_or(0.0)),  // a share of one: none
+                      *number(price),
+                      (*cells)[region],
+                      file});
+  }
+  return prices;
+}
+
 /// "a100", "80gb" and "sxm" of "A100-SXM4-80GB": a socket's version is no other board.
 std::set<std::string> words_of(std::string name) {
   for (char& letter : name) {
@@ -247,6 +300,12 @@ std::set<std::string> words_of(std::string name) {
     words.emplace(word.starts_with("sxm") ? "sxm" : word);
   for (const char* unsaid : {"", "tesla"}) words.erase(unsaid);
   return words;
+}
+
+/// In any case.
+bool same_letters(std::string_view a, std::string_view b) {
+  const auto upper = [](char letter) { return std::toupper(static_cast<unsigned char>(letter)); };
+  return std::ranges::equal(a, b, {}, upper, upper);
 }
 
 template <class Row>
@@ -314,11 +373,42 @@ const std::vector<GridRegion>& grid_catalogue() {
   return catalogue;
 }
 
-const GridRegion& find_region(const std::vector<GridRegion>& catalogue, std::string_view id) {
-  const auto upper = [](char letter) { return std::toupper(static_cast<unsigned char>(letter)); };
-  const auto found = std::ranges::find_if(catalogue, [&](const GridRegion& at) {
-    return std::ranges::equal(at.id, id, {}, upper, upper);
+std::vector<InstancePrice> parse_price_catalogue(std::string_view text, const std::string& file) {
+  if (file.ends_with(".csv")) return skypilot_prices(text, file);
+  return parse_rows(text, file, "instance", "instance", [](Table& row, std::set<std::string>&) {
+    return instance_price(row);
   });
+}
+
+const std::vector<InstancePrice>& price_catalogue() {
+  static const std::vector<InstancePrice> catalogue = parse_price_catalogue(
+      {scaleworth_asset_prices, scaleworth_asset_prices_end}, "data/prices.toml (built in)");
+  return catalogue;
+}
+
+InstancePrice find_instance(const std::vector<InstancePrice>& catalogue, std::string_view id) {
+  const InstancePrice* cheapest = nullptr;
+  std::set<std::string> regions;
+  std::set<std::string> ids;
+  for (const InstancePrice& one : catalogue) {
+    ids.insert(one.id);
+    if (!same_letters(one.id, id)) continue;
+    regions.insert(one.region);
+    if (cheapest == nullptr || one.usd_per_hour < cheapest->usd_per_hour) cheapest = &one;
+  }
+  if (cheapest == nullptr)
+    throw UserError(
+        "no price of an instance '{}'{} (else --instance-price, or --prices FILE that has it)",
+        toml_file::printable(id),
+        suggestion(id, {ids.begin(), ids.end()}));
+  InstancePrice found = *cheapest;
+  found.regions = regions.size();
+  return found;
+}
+
+const GridRegion& find_region(const std::vector<GridRegion>& catalogue, std::string_view id) {
+  const auto found = std::ranges::find_if(
+      catalogue, [&](const GridRegion& at) { return same_letters(at.id, id); });
   if (found != catalogue.end()) return *found;
   throw UserError(
       "no region '{}' in the catalogue; known: {}. Give another's carbon intensity by --g-per-kwh",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// GPUs, transformer models and the carbon of electricity, from data/*.toml. `parse_...` reads the
-/// text of such a file and throws UserError naming file, line and remedy; `..._catalogue()` is the
-/// one compiled into the program.
+/// GPUs, transformer models, prices and the carbon of electricity, from data/*.toml. `parse_...`
+/// reads the text of such a file and throws UserError naming file, line and remedy;
+/// `..._catalogue()` is the one compiled into the program.
 #pragma once
 
 #include "src/core/units.h"
@@ -70,6 +70,24 @@ const std::vector<GridRegion>& grid_catalogue();
 
 /// By id in any case. Throws UserError naming the regions that are known.
 const GridRegion& find_region(const std::vector<GridRegion>& catalogue, std::string_view id);
+
+/// What an hour of an instance costs in one region, list price.
+struct InstancePrice {
+  std::string id;   // "p5.48xlarge"
+  std::string gpu;  // "H100"
+  int gpus = 0;     // 0: its GPUs are sold apart
+  double usd_per_hour = 0.0;
+  std::string region;
+  std::string source;       // and the day when the row was read from it
+  std::size_t regions = 1;  // that have this instance; this is the cheapest of them
+};
+
+/// TOML as data/prices.toml, or a vms.csv of SkyPilot's catalogue: that is CSV.
+std::vector<InstancePrice> parse_price_catalogue(std::string_view text, const std::string& file);
+const std::vector<InstancePrice>& price_catalogue();
+
+/// By id in any case, in the region where it is cheapest. Throws UserError with the nearest ids.
+InstancePrice find_instance(const std::vector<InstancePrice>& catalogue, std::string_view id);
 
 /// Attention that keeps one compressed vector for each token instead of keys and values (MLA, arXiv
 /// 2405.04434): `key_value_rank` values, and `rope_size` more for the position, for all heads.

@@ -18,6 +18,7 @@ struct AnalysisOptions {
   std::optional<FlopPerSecond> peak_per_rank;      // --peak
   double tokens_per_run = 1e9;                     // what one "run" costs
   int max_count = 64;                              // predictions reach to here
+  std::optional<Bytes> message;                    // whose collective is asked about
   /// --datasheets; absent: those compiled in.
   std::optional<std::vector<GpuDatasheet>> datasheets;
 };

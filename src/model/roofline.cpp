@@ -122,6 +122,20 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
 }
 }  // namespace
 
+FlopPerByte intensity_of(const GemmShape& shape, NumberFormat format) {
+  const auto m = static_cast<double>(shape.m);
+  const auto n = static_cast<double>(shape.n);
+  const auto k = static_cast<double>(shape.k);
+  return Flops(2.0 * m * n * k) /
+         Bytes(element_bytes(format) * k * (m + n) + output_element_bytes(format) * m * n);
+}
+
+Bound bound_by_peaks(FlopPerByte intensity, FlopPerByte ridge) {
+  constexpr double near = 1.0 / 0.6;
+  if (intensity > ridge * near) return Bound::compute;
+  return intensity < ridge / near ? Bound::memory : Bound::ridge;
+}
+
 std::optional<ComputeCeiling> compute_ceiling(const Point& point,
                                               std::vector<std::string>& warnings) {
   ComputeCeiling ceiling;

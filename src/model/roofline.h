@@ -152,6 +152,13 @@ struct PlacedGemm {
   std::optional<double> of_datasheet;  // of a GPU
 };
 
+/// FLOPs over the bytes of both operands and the output, each moved once.
+FlopPerByte intensity_of(const GemmShape& shape, NumberFormat format);
+
+/// Products reach 60 to 100 % of either peak of a data sheet, so that the ridge of a machine lies
+/// within 1.67 of `ridge` by its peaks: as near is at the ridge.
+Bound bound_by_peaks(FlopPerByte intensity, FlopPerByte ridge);
+
 struct RooflineResult {
   std::vector<ComputeCeiling> ceilings;
   std::vector<MemoryPoint> memory;

@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
       {"recording_comparison.schema.json", report::recording_comparison_schema()},
       {"prediction.schema.json", report::prediction_schema()},
       {"run.schema.json", run_schema()},
+      {"sentences.schema.json", report::sentences_schema()},
   };
   int different = 0;
   for (const auto& [name, schema] : schemas) {

@@ -135,6 +135,14 @@ std::vector<NamedShape> shapes_of_model(const std::string& id) {
   return shapes;
 }
 
+NumberFormat host_format(const std::string& name) {
+  const auto format = from_key<NumberFormat>(name);
+  if (format == NumberFormat::fp32 || format == NumberFormat::fp64) return *format;
+  throw UserError("--number-format " + name +
+                  ": products of cores are measured in fp32 and fp64, the others need a GPU");
+}
+}  // namespace
+
 std::vector<NamedShape> shapes_of(const MeasureOptions& options) {
   std::vector<NamedShape> shapes;
   for (const std::string& text : options.shapes) {
@@ -150,13 +158,6 @@ std::vector<NamedShape> shapes_of(const MeasureOptions& options) {
     std::ranges::move(shapes_of_model(options.model), std::back_inserter(shapes));
   return shapes;
 }
-NumberFormat host_format(const std::string& name) {
-  const auto format = from_key<NumberFormat>(name);
-  if (format == NumberFormat::fp32 || format == NumberFormat::fp64) return *format;
-  throw UserError("--number-format " + name +
-                  ": products of cores are measured in fp32 and fp64, the others need a GPU");
-}
-}  // namespace
 
 std::vector<NamedShape> parse_shape_file(std::string_view text, const std::string& file) {
   std::vector<NamedShape> shapes;

@@ -89,6 +89,9 @@ struct NamedShape {
   std::optional<NumberFormat> format;  // absent: as --number-format says
 };
 
+/// Of --shape, --shape-file and --model.
+std::vector<NamedShape> shapes_of(const MeasureOptions& options);
+
 /// The same products for the cores of this machine, in fp32 and fp64 (or as --number-format says),
 /// on one worker and on all. Throws UserError for a format in which cores are not measured.
 std::vector<probes::GemmShape> own_host_products(const MeasureOptions& options, int workers);

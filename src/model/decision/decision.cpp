@@ -62,7 +62,8 @@ void add_laws(Decision& decision) {
   decision.law_forecast =
       law_forecast(decision.fitted_rows, decision.laws, request.forecast_counts);
   if (!request.intervals) return;
-  decision.evidence = law_evidence(decision.fitted_rows, decision.fit, request.metrics.prices);
+  if (decision.fit && decision.fitted_rows.size() >= minimum_counts)
+    decision.next_measurement = next_measurement(points, *decision.fit, request.metrics.prices);
   const auto estimate = estimate_contention(points);
   decision.law =
       contention_law(points,

@@ -61,7 +61,7 @@ struct Decision : TableKind {
   std::optional<PlainAmdahl> amdahl;
   std::optional<ScalingLaw> law;  // contention-coherency with its intervals
   std::optional<ContentionFit> fit;
-  LawEvidence evidence;
+  std::optional<NextMeasurement> next_measurement;  // with a fit, from four counts on
   FurtherLaws further;
   std::optional<CombinedLaw> laws;          // all that hold, weighted; from two counts on
   std::optional<LawForecast> law_forecast;  // beyond the measured counts

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/statistics/sample_statistics.h"
+#include "src/core/whole_number.h"
+#include "src/model/comparison.h"
 #include "src/model/decision/causes.h"
 
+#include <cmath>
+#include <numbers>
 #include <span>
 
 namespace scaleworth::model {
@@ -78,6 +82,82 @@ std::string reason(const DecisionRow& row, const DecisionRow& baseline) {
          "memory; parts of the time would show which";
 }
 
+/// ln(communication / compute) at ln(count); -infinity without communication.
+struct PartRatio {
+  int count = 1;
+  double ratio = 0.0;
+  double at() const { return std::log(count); }
+};
+
+/// Of the rows that have compute.
+std::vector<PartRatio> part_ratios(const std::vector<DecisionRow>& rows) {
+  std::vector<PartRatio> ratios;
+  for (const DecisionRow& row : rows) {
+    const auto& compute = row.parts_s[index_of(PartGroup::compute)];
+    const auto& communication = row.parts_s[index_of(PartGroup::communication)];
+    if (compute && *compute > 0.0)
+      ratios.push_back({row.count, std::log(communication.value_or(0.0) / *compute)});
+  }
+  return ratios;
+}
+
+double slope(const PartRatio& a, const PartRatio& b) {
+  return (b.ratio - a.ratio) / (b.at() - a.at());
+}
+
+/// Of the line through three.
+double curvature_of(const PartRatio* three) {
+  return 2.0 * std::abs(slope(three[1], three[2]) - slope(three[0], three[1])) /
+         (three[2].at() - three[0].at());
+}
+
+constexpr double normal_reach = 1.96;
+
+/// `noise`: standard deviation of a ratio.
+Crossing crossing_between(const std::vector<PartRatio>& ratios, std::size_t before, double noise) {
+  const PartRatio& a = ratios[before];
+  const PartRatio& b = ratios[before + 1];
+  const double low = a.count;
+  const double high = b.count;
+  if (!std::isfinite(a.ratio)) return {a.count, b.count, std::sqrt(low * high), low, high};
+  const double h = b.at() - a.at();
+  const double rise = slope(a, b);
+  const double t = -a.ratio / (b.ratio - a.ratio);
+  Crossing crossing{a.count, b.count, std::exp(a.at() + t * h), low, high};
+  double curvature = -1.0;
+  for (const std::size_t first : {before - 1, before})  // with both neighbours; wraps around at 0
+    if (first <= before && first + 2 < ratios.size() && std::isfinite(ratios[first].ratio))
+      curvature = std::max(curvature, curvature_of(&ratios[first]));
+  if (curvature < 0.0) return crossing;
+  const double reach =
+      (normal_reach * noise * std::hypot(t, 1.0 - t) + curvature * t * (1.0 - t) * h * h / 2.0) /
+      rise;
+  crossing.low = crossing.at * std::exp(-reach);
+  crossing.high = crossing.at * std::exp(reach);
+  return crossing;
+}
+
+std::optional<Crossing> crossing_beyond(const std::vector<PartRatio>& ratios, double noise) {
+  constexpr double farthest = 4.0;
+  const std::size_t n = ratios.size();
+  const auto exists = [](const PartRatio& at) { return std::isfinite(at.ratio); };
+  if (n < 3 || !std::all_of(ratios.end() - 3, ratios.end(), exists)) return std::nullopt;
+  const PartRatio& second = ratios[n - 2];
+  const PartRatio& last = ratios[n - 1];
+  const double rise = slope(second, last);
+  const double distance = -last.ratio / rise;
+  if (!(rise > 0.0) || distance > std::log(farthest)) return std::nullopt;
+  const double h = last.at() - second.at();
+  const double beyond = distance * (distance + h);
+  const double error = curvature_of(&ratios[n - 3]) * beyond +
+                       normal_reach * noise * std::sqrt(1.0 + 2.0 * beyond / (h * h));
+  const double least = rise - error / distance;
+  Crossing crossing{last.count, {}, last.count * std::exp(distance), {}, {}};
+  crossing.low = last.count * std::exp(-last.ratio / (rise + error / distance));
+  if (least > 0.0) crossing.high = last.count * std::exp(-last.ratio / least);
+  return crossing;
+}
+
 /// Counts that one reason explains.
 struct Alike {
   std::vector<int> counts;
@@ -102,24 +182,41 @@ std::string remark(const Alike& group) {
 }  // namespace
 
 std::optional<Crossing> communication_overtakes(const std::vector<DecisionRow>& rows) {
-  const auto ratio = [](const DecisionRow& row) {
-    const auto of = [&](PartGroup group) {
-      return row.parts_s[static_cast<std::size_t>(group)].value_or(0.0);
-    };
-    const double compute = of(PartGroup::compute);
-    return compute > 0.0 ? of(PartGroup::communication) / compute : 0.0;
-  };
-  for (std::size_t i = rows.size(); i-- > 1;) {
-    const double before = ratio(rows[i - 1]);
-    const double after = ratio(rows[i]);
-    if (!(after > 1.0)) return std::nullopt;
-    if (before > 1.0) continue;
-    const double share = before > 0.0 ? std::log(1.0 / before) / std::log(after / before) : 0.5;
-    const int low = rows[i - 1].count;
-    const int high = rows[i].count;
-    return Crossing{low, high, low * std::pow(static_cast<double>(high) / low, share)};
+  const std::vector<PartRatio> ratios = part_ratios(rows);
+  std::size_t first = ratios.size();  // from which on all lie above 1
+  while (first > 0 && ratios[first - 1].ratio > 0.0) --first;
+  if (first == 0) return std::nullopt;
+  const auto& repeated = rows.front().noise;
+  const double noise =
+      std::numbers::sqrt2 * (repeated ? repeated->relative_sd : presumed_run_noise);
+  return first < ratios.size() ? crossing_between(ratios, first - 1, noise)
+                               : crossing_beyond(ratios, noise);
+}
+
+std::optional<Crossing> communication_overtakes(const Coefficients& coefficients) {
+  const double c = coefficients.communication;
+  if (!(c > 0.0)) return std::nullopt;
+  const double b = c + coefficients.serial;
+  Crossing crossing;
+  crossing.at = (b + std::sqrt(b * b + 4.0 * c * (1.0 - coefficients.serial))) / (2.0 * c);
+  crossing.before = saturated<int>(std::floor(crossing.at));
+  return crossing;
+}
+
+std::vector<KeptWork> isoefficiency(const std::vector<DecisionRow>& rows, double efficiency) {
+  std::vector<KeptWork> kept;
+  const DecisionRow* baseline = baseline_row(rows);
+  constexpr std::size_t compute = index_of(PartGroup::compute);
+  if (!baseline || baseline->parts_s[compute].value_or(0.0) <= 0.0) return kept;
+  for (const DecisionRow& row : rows) {
+    if (row.count_ratio <= 1.0 || !row.parts_s[compute]) continue;
+    const double overhead = row.time.value.value() - *row.parts_s[compute];
+    if (!(overhead > 0.0)) continue;
+    kept.push_back({row.count,
+                    row.count_ratio * efficiency / (1.0 - efficiency) * overhead /
+                        *baseline->parts_s[compute]});
   }
-  return std::nullopt;
+  return kept;
 }
 
 std::vector<RowLoss> row_losses(const std::vector<DecisionRow>& rows) {

@@ -10,17 +10,7 @@
 
 namespace scaleworth::model {
 namespace {
-constexpr std::size_t most_left_out = 200;
 constexpr double median_over_mean = 1.2533;  // standard errors of normal samples, sqrt(pi / 2)
-
-std::optional<double> left_out_error(const std::vector<TimePoint>& points, std::size_t at) {
-  if (points.size() < minimum_counts || points.size() > most_left_out) return std::nullopt;
-  std::vector<TimePoint> others = points;
-  others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
-  const auto fit = fit_contention(others);
-  if (!fit) return std::nullopt;
-  return fit->time(points[at].count) / points[at].time - 1.0;
-}
 
 constexpr double domain_cliff = 0.05;
 constexpr double residuals_of_a_cliff = 3.0;
@@ -64,26 +54,6 @@ std::vector<TimePoint> points_of_laws(const std::vector<DecisionRow>& rows) {
   return mapped(rows, [](const DecisionRow& row) {
     return point_of_law(row, row.count, row.same_work.value.value());
   });
-}
-
-LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
-                         const std::optional<ContentionFit>& fit,
-                         const std::optional<Prices>& prices) {
-  LawEvidence evidence;
-  if (!fit) return evidence;
-  const std::vector<TimePoint> points = points_of_laws(rows);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const double fitted = fit->time(points[i].count);
-    evidence.rows.push_back({points[i].ranks(),
-                             Seconds(points[i].time),
-                             Seconds(fitted),
-                             fitted / points[i].time - 1.0,
-                             left_out_error(points, i)});
-  }
-  if (points.size() >= minimum_counts) {
-    evidence.next = next_measurement(points, *fit, prices);
-  }
-  return evidence;
 }
 
 std::vector<std::string> extrapolation_remarks(const ScalingLaw& law, int largest_measured) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Residuals, K* range, next measurement, domain, micro-batches.
+/// Points of laws, next measurement, extrapolation, domain, micro-batches.
 #pragma once
 
 #include "src/model/decision/scaling_row.h"
@@ -30,21 +30,6 @@ NextMeasurement next_measurement(const std::vector<TimePoint>& points,
 }  // namespace scaleworth::model
 
 namespace scaleworth::model {
-/// One row against the contention-coherency law.
-struct LawRow {
-  int count = 1;
-  Seconds measured;  // of the same work
-  Seconds fitted;
-  double residual = 0.0;           // fitted / measured - 1
-  std::optional<double> left_out;  // the same, by the fit to all other rows; four rows at least
-};
-
-/// What stands behind the laws of a scaling table.
-struct LawEvidence {
-  std::vector<LawRow> rows;             // none without a fit
-  std::optional<NextMeasurement> next;  // from four counts on
-};
-
 /// A time of `row`, s, at `count` as laws are fitted to it: with the relative standard deviation of
 /// the median of the repeats: theirs over sqrt(n), times 1.2533 from three on (normal noise); of a
 /// mean without that factor, n = its independent repeats.
@@ -52,12 +37,6 @@ TimePoint point_of_law(const DecisionRow& row, double count, double time);
 
 /// The time of the same work at each count.
 std::vector<TimePoint> points_of_laws(const std::vector<DecisionRow>& rows);
-
-/// `fit` is that of `rows`, absent where there is none. Rows are left out one by one for tables of
-/// up to 200 rows.
-LawEvidence law_evidence(const std::vector<DecisionRow>& rows,
-                         const std::optional<ContentionFit>& fit,
-                         const std::optional<Prices>& prices);
 
 /// What to know before an optimum of `law` is believed: it lies beyond four times the largest
 /// measured count. Empty where it does not.

@@ -236,8 +236,7 @@ ServingAnswer serve(const ServingQuestion& question) {
     if (question.measured.any() && of_roof > most_of_roof) {
       throw UserError(
           "the measured times give {:.3g} times the most that these GPUs could serve at batch "
-          "{:g}: "
-          "check the times, the batch, the model and the GPU",
+          "{:g}: check the times, the batch, the model and the GPU",
           of_roof,
           batch);
     }

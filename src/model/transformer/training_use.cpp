@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/transformer/utilisation.h"
 
+#include <array>
 #include <cmath>
 
 namespace scaleworth::model {
@@ -142,5 +143,56 @@ TrainingUse use_of_training(const TrainingRun& run) {
   if (run.tokens) use.campaign = campaign_of(run, *run.tokens);
   add_remarks(run, use);
   return use;
+}
+
+namespace {
+// Bytes of the states of one parameter: weights, gradients and optimizer; those that the GPUs share
+// by ZeRO stage.
+constexpr double all_states = 2.0 + 2.0 + 12.0;
+constexpr std::array shared_states{0.0, 12.0, 12.0 + 2.0, all_states};
+
+/// Of one token in all layers, and of its logits.
+double kept_bytes(const TransformerModel& model,
+                  std::int64_t sequence,
+                  Recomputation recomputation) {
+  const auto hidden = static_cast<double>(model.hidden);
+  const double queries = static_cast<double>(model.heads * model.head_size);
+  const double keys = static_cast<double>(model.kv_heads * model.head_size);
+  const double width = static_cast<double>(
+      model.ffn * (model.experts > 1 ? model.active_experts + model.shared_experts : 1));
+  const double scores = 5.0 * static_cast<double>(model.heads * sequence);
+  const double layer =
+      10.0 * hidden + 4.0 * queries + 4.0 * keys + (model.gated ? 6.0 : 4.0) * width;
+  const double kept = recomputation == Recomputation::none        ? layer + scores
+                      : recomputation == Recomputation::selective ? layer
+                                                                  : 2.0 * hidden;
+  return static_cast<double>(model.layers) * kept + 4.0 * hidden +
+         4.0 * static_cast<double>(model.vocabulary) +
+         (recomputation == Recomputation::full ? layer : 0.0);
+}
+}  // namespace
+
+MemoryAnswer training_memory(const MemoryQuestion& question) {
+  MemoryAnswer answer;
+  answer.sequence = question.sequence > 0 ? question.sequence : question.model.sequence;
+  answer.parameters = parameter_count(question.model);
+  answer.usable = question.memory * usable_memory;
+  const auto tokens = static_cast<double>(answer.sequence);
+  for (const auto recomputation :
+       {Recomputation::none, Recomputation::selective, Recomputation::full}) {
+    const Bytes activations(tokens * kept_bytes(question.model, answer.sequence, recomputation));
+    for (std::size_t zero = 0; zero < shared_states.size(); ++zero) {
+      const double shared = answer.parameters * shared_states[zero];
+      const double held = answer.parameters * all_states - shared;
+      MemoryNeed need{static_cast<int>(zero), recomputation, {}, activations, {}, {}};
+      need.states = Bytes(held + shared / static_cast<double>(question.gpus));
+      need.fits = need.total() <= answer.usable;
+      if (const double left = (answer.usable - activations).value() - held; left > 0.0)
+        need.smallest =
+            std::max<std::int64_t>(1, saturated<std::int64_t>(std::ceil(shared / left)));
+      answer.needs.push_back(need);
+    }
+  }
+  return answer;
 }
 }  // namespace scaleworth::model

@@ -183,4 +183,49 @@ struct TrainingUse {
 /// Throws UserError unless gpus, tokens per second, peaks, price and tokens are positive and
 /// finite, there is a peak, and the sequence is no longer than the model has positions for.
 TrainingUse use_of_training(const TrainingRun& run);
+
+// Memory of a training step, in which each GPU holds all layers: data parallelism with ZeRO.
+
+struct MemoryQuestion {
+  TransformerModel model;
+  std::int64_t sequence = 0;  // tokens, of one on each GPU; 0: the model's own
+  std::int64_t gpus = 1;
+  Bytes memory;  // of a GPU
+};
+
+/// Of each GPU.
+struct MemoryNeed {
+  int zero = 0;  // ZeRO stage
+  Recomputation recomputation = Recomputation::none;
+  Bytes states;
+  Bytes activations;
+  bool fits = false;
+  std::optional<std::int64_t> smallest;  // count with which it fits; absent: with none
+
+  Bytes total() const { return states + activations; }
+};
+
+struct MemoryAnswer {
+  std::int64_t sequence = 0;
+  double parameters = 0.0;
+  Bytes usable;                   // `usable_memory` of a GPU
+  std::vector<MemoryNeed> needs;  // recomputing least first, then by stage
+};
+
+/// Part of a GPU's memory for states and activations; the rest is for buffers of libraries,
+/// gathered weights and fragmentation.
+inline constexpr double usable_memory = 0.9;
+
+/// States of Adam in mixed precision, P parameters on N GPUs: 2 P of weights and 2 P of gradients
+/// in 16 bits, 12 P of master weights and moments. ZeRO divides by N from stage 1 on the 12 P, from
+/// 2 on the gradients, with 3 the weights (Rajbhandari et al., arXiv 1910.02054, section 3.1).
+/// Activations in 16 bits, of a token and layer with h hidden, a heads of size d, kv of them with
+/// keys, s tokens in a sequence, f the inner width of the blocks that it takes:
+///   11 h + 5 a s of attention: 3 h + 4 a d + 4 kv d + 5 a s; selective recomputation and fused
+///   attention keep no scores (5 a s)
+///   19 h of the block: 3 h + 4 f, gated 6 f;    4 h of norms
+/// which is 34 h + 5 a s where f = 4 h and a d = kv d = h; full recomputation keeps 2 h and one
+/// layer at a time in full. The logits add 4 h + 4 vocabulary once. (Korthikanti et al.,
+/// arXiv 2205.05198, section 4; the dropout masks that it counts are kept.)
+MemoryAnswer training_memory(const MemoryQuestion& question);
 }  // namespace scaleworth::model

@@ -409,8 +409,7 @@ void JobReplay::set_as_peers(Pieces& pieces) {
     }
   }
   pieces.visit([&](auto run, auto rank, auto& node, auto kind, auto nth) {
-    if (as_peers_[rank])
-      node.typical = paces[rank][pieces.place(run, rank, kind, nth) / kinds];
+    if (as_peers_[rank]) node.typical = paces[rank][pieces.place(run, rank, kind, nth) / kinds];
   });
   const std::vector<bool> by_pieces = as_peers_;
   set_operations_as_peers();
@@ -592,8 +591,9 @@ Change JobReplay::even_stages() const {
   return change;
 }
 
-/// Of its pauses between calls what is left without those that its peers do not make.
-double JobReplay::host_pace(Place member, const Straggler& straggler) const {
+/// Of its pauses between calls what is left without those that its peers do not make; absent where
+/// the recording has no calls of the host, as timers of a framework have none.
+std::optional<double> JobReplay::host_pace(Place member, const Straggler& straggler) const {
   double pauses = 0.0;
   for (const ReplayGraph& run : runs)
     for (const HostNode& node : run.hosts)
@@ -603,7 +603,8 @@ double JobReplay::host_pace(Place member, const Straggler& straggler) const {
   double longer = 0.0;
   for (const CauseShare& share : straggler.shares)
     if (share.cause == LateCause::host) longer += in_ns(share.time);
-  return pauses > 0.0 ? std::clamp(1.0 - longer / pauses, 0.0, 1.0) : 1.0;
+  if (!(pauses > 0.0)) return std::nullopt;
+  return std::clamp(1.0 - longer / pauses, 0.0, 1.0);
 }
 
 Change JobReplay::without(const std::vector<Straggler>& stragglers) const {
@@ -632,13 +633,15 @@ Change JobReplay::without(const std::vector<Straggler>& stragglers) const {
       for (const Place peer : peers)
         mean->second += totals_[peer.index] / static_cast<double>(peers.size());
       const double own = totals_[member.index];
+      const auto pace =
+          stages > 1 && one.cause == LateCause::host ? host_pace(member, one) : std::nullopt;
       if (computes && mean->second > 0.0 && own > 0.0) {
         change.compute[member.index] *= mean->second / own;
         change.as_peers.resize(totals_.size());
         change.as_peers[member.index] = as_peers_[member.index];
-      } else if (stages > 1 && one.cause == LateCause::host) {
+      } else if (pace) {
         change.host.resize(totals_.size(), 1.0);
-        change.host[member.index] = host_pace(member, one);
+        change.host[member.index] = *pace;
       } else {
         change.on_time.resize(totals_.size());
         change.on_time[member.index] = true;

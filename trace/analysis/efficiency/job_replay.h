@@ -88,7 +88,7 @@ class JobReplay {
   /// That with the median compute of peers_of(member, unit).
   std::optional<Place> median_peer(Place member, const SlowUnit& unit) const;
   void sort_peers();
-  double host_pace(Place member, const Straggler& straggler) const;
+  std::optional<double> host_pace(Place member, const Straggler& straggler) const;
 
   /// Ranks of one stage, or all, where each stage has one rank and they are all that there is to
   /// compare with.
