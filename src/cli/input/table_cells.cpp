@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/table_input.h"
 #include "src/core/files/csv.h"
+#include "src/core/files/toml_table.h"
 
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 namespace scaleworth::cli {
+using toml_file::printable;
+
 std::string plain_text(std::string_view text) {
   struct Replaced {
     std::string_view from;
@@ -352,5 +356,111 @@ std::string named_by_cells(const std::vector<RawCell>& cells) {
          : rates                                               ? "throughput"
          : ratios                                              ? "speedup"
                                                                : "value";
+}
+
+std::string first_names(std::vector<std::string> names, std::size_t most) {
+  std::erase(names, "");
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    text += (i == 0 ? "" : ", ") + printable(names[i]);
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  return text;
+}
+
+std::size_t column_of(const RawTable& table, const std::string& name, const char* option) {
+  const auto found = std::find(table.columns.begin(), table.columns.end(), name);
+  if (found != table.columns.end()) return static_cast<std::size_t>(found - table.columns.begin());
+  throw UserError("{} {}: no such column in {}; it has {}",
+                  option,
+                  printable(name),
+                  table.file,
+                  first_names(table.columns));
+}
+
+std::vector<std::size_t> by_name(const RawTable& table) {
+  std::vector<std::size_t> order(table.columns.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return table.columns[i]; });
+  return order;
+}
+
+std::vector<std::string> values_of(const RawTable& table, std::size_t column) {
+  std::vector<std::string> values;
+  std::set<std::string> seen;
+  for (const RawRow& row : table.rows) {
+    const std::string text = cell_text(row.cells[column]);
+    if (seen.insert(text).second) values.push_back(text);
+  }
+  return values;
+}
+
+std::vector<std::optional<double>> numbers_of(const RawTable& table, std::size_t column) {
+  return mapped(table.rows, [&](const RawRow& row) -> std::optional<double> {
+    const RawCell& cell = row.cells[column];
+    if (const auto* number = std::get_if<double>(&cell)) return *number;
+    const auto* text = std::get_if<std::string>(&cell);
+    if (!text || is_missing(cell)) return std::nullopt;
+    const auto number = cell_number(*text, table.comma);
+    return number ? std::optional(number->value) : std::nullopt;
+  });
+}
+
+bool has_numbers(const RawTable& table, std::size_t column) {
+  const auto numbers = numbers_of(table, column);
+  return std::ranges::any_of(numbers, [](const auto& number) { return number.has_value(); });
+}
+
+const TableColumn* find_column(const Columns& columns, Meaning meaning) {
+  const auto* found = find_in(
+      columns, true, [=](const auto& column) { return column && column->meaning == meaning; });
+  return found ? &**found : nullptr;
+}
+
+std::vector<double> counts_in(const RawTable& table, std::size_t column) {
+  const auto numbers = numbers_of(table, column);
+  const bool whole = std::ranges::all_of(numbers, [](const auto& number) {
+    return number && *number >= 1.0 && *number == std::floor(*number);
+  });
+  return whole ? mapped(numbers, [](const auto& number) { return *number; })
+               : std::vector<double>{};
+}
+
+bool differ(const std::vector<double>& numbers) {
+  return std::ranges::any_of(numbers, [&](double number) { return number != numbers.front(); });
+}
+
+std::string said_by_cells(const RawTable& table, std::size_t i) {
+  return named_by_cells(mapped(table.rows, [=](const RawRow& row) { return row.cells[i]; }));
+}
+
+bool is_cpu_time(const RawTable& table, std::size_t column) {
+  const auto of_cpus = [](const std::string& name) {
+    WordList words = header_words(name).name;
+    std::erase(words, "time");
+    return words.size() == 1 && is_word("cpu_time", words.front());
+  };
+  const std::string& name = table.columns[column];
+  const bool time = has_word("time", all_header_words(name)) || counts_in(table, column).empty();
+  return of_cpus(name) && time && has_numbers(table, column) &&
+         std::ranges::any_of(table.columns, [&](const std::string& other) {
+           return named_meaning(other) == Meaning::time && !of_cpus(other);
+         });
+}
+
+bool says_numbers(const RawTable& table, std::size_t column) {
+  const auto numbers = numbers_of(table, column);
+  for (std::size_t row = 0; row < numbers.size(); ++row) {
+    const RawCell& cell = table.rows[row].cells[column];
+    if (!numbers[row] && !is_missing(cell) && !cell_text(cell).empty()) return false;
+  }
+  return true;
+}
+
+bool counts_machines(const RawTable& table, std::size_t i) {
+  return table.columns[i].size() > 1 && names_a_count(table.columns[i]);
+}
+
+std::string without_marks(std::string_view text) {
+  return std::string(trimmed(text, " *`"));
 }
 }  // namespace scaleworth::cli

@@ -237,6 +237,12 @@ const ColumnName* known_by_name(const HeaderWords& header, std::string& key) {
   key = header.key();
   for (const std::string& other : header.per) key += "_per_" + other;
   if (const auto* known = column_named(key)) return known;
+  // "Time elapsed" is a time.
+  if (header.per.empty() && header.name.size() > 1 &&
+      std::ranges::all_of(header.name, [](const std::string& word) {
+        return is_word("time", word) || is_word("all", word);
+      }))
+    return column_named("time");
   // "Scaling vs TP=1" is a scaling.
   HeaderWords base = header;
   // "Mixed precision training time" is a training time.
@@ -328,7 +334,8 @@ std::optional<TableColumn> named_column(const HeaderWords& header,
   column.per = step ? Per::step : header.basis;
   // Of a run and of a step the run is the whole.
   if (column.meaning == Meaning::time && column.per == Per::step) column.choice += choice_of_steps;
-  column.epoch = has_word("epoch", header.name);
+  // Each of an epoch, and each operation of a benchmark, is the same work.
+  column.epoch = has_word("epoch", header.name) || text.ends_with("/op");
   column.unclear_batch = column.meaning == Meaning::batch &&
                          key.find("global") == std::string::npos &&
                          key.find("total") == std::string::npos && key != "gbs" &&

@@ -121,6 +121,11 @@ class CountFinder {
     if (model) ++next;
     if (model && each[1].matched && each.length(1) < 6) *count *= std::stol(each.str(1));
     bool named = model && each[2].matched;
+    // "2x8 GPUs" are 16; "2x4090" names them.
+    const std::string of_each = each.str(2);
+    if (named && of_each.size() < 4 && !thing_in(word_at(next)).empty() &&
+        of_each.find_first_not_of("0123456789") == std::string::npos)
+      *count *= std::stol(of_each);
     for (int words = 0; words < 2; ++words, ++next) {
       const std::string word = word_at(next);
       if (!thing_in(word).empty() || !(has_digit(word) || is_word("number", word))) break;
@@ -153,7 +158,8 @@ class CountFinder {
     const bool stated = sign_at(next, "=:");
     if (stated || (name_ && sign_at(next, "-_"))) ++next;
     // "rank: 3" and "--gpu 1" are the numbers of one.
-    const bool may_count = singular(word) != word || is_word("count_flag", word) || name_;
+    const bool may_count =
+        singular(thing) != thing || singular(word) != word || is_word("count_flag", word) || name_;
     const auto count = next < tokens_.size() ? whole_of(tokens_[next]) : std::nullopt;
     const auto cell = "1 " + word_at(next + 1);
     const auto behind = cell_number(cell, Comma::thousands);  // "workers: 12 s"
@@ -240,6 +246,68 @@ RawTable turned(const RawTable& table, const std::vector<std::optional<NamedCoun
   return result;
 }
 
+struct NumberWithin {
+  long number = 0;
+  std::string rest;  // of the text, without it
+};
+
+/// Those that stand alone between signs: 2 and 16 of "parallel-2/test-16".
+std::vector<NumberWithin> numbers_within(const std::string& text) {
+  std::vector<NumberWithin> found;
+  for (const Token& token : tokens_of(text.substr(0, longest_text))) {
+    const auto number = whole_of(token);
+    if (!number || token.kind != '1' || token.begin == 0 ||
+        std::isalnum(static_cast<unsigned char>(text[token.begin - 1])) != 0)
+      continue;
+    std::string rest = text;
+    rest.replace(token.begin, token.end - token.begin, "#");
+    found.push_back({*number, std::move(rest)});
+  }
+  return found;
+}
+
+/// Of names that differ by a number alone that number counts, where they are of benchmarks, or go
+/// on from 1: "BenchmarkX" (1), "BenchmarkX-4"; "f(1)", "f(2)".
+RawTable counts_of_like_names(RawTable table) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    std::map<std::string, std::set<long>> alike;  // numbers by the rest of the name
+    for (const RawRow& row : table.rows) {
+      const std::string name(trimmed(cell_text(row.cells[i])));
+      for (const NumberWithin& one : numbers_within(name)) alike[one.rest].insert(one.number);
+    }
+    std::erase_if(alike, [](const auto& one) { return one.second.size() < 2; });
+    const bool benchmarks = std::ranges::all_of(alike, [](const auto& one) {
+      return one.first.starts_with("Bench") || one.first.starts_with("BM_");
+    });
+    const bool from_one = std::ranges::all_of(alike, [](const auto& one) {
+      long expected = 1;
+      bool doubles = *one.second.begin() == 1 && one.second.size() > 2;
+      bool follows = one.first.find("(#)") != std::string::npos;
+      for (const long number : one.second) {
+        doubles = doubles && (number & (number - 1)) == 0;
+        follows = follows && number == expected++;
+      }
+      return doubles || follows;
+    });
+    if (alike.empty() || !(benchmarks || from_one)) continue;
+    table.columns.insert(table.columns.begin(), "count");
+    for (RawRow& row : table.rows) {
+      RawCell count = "n/a";
+      std::string rest(trimmed(cell_text(row.cells[i])));
+      if (alike.contains(rest + "-#")) rest += "-1";
+      for (const NumberWithin& one : numbers_within(std::string(rest))) {
+        if (!alike.contains(one.rest)) continue;
+        count = std::to_string(one.number);
+        rest = one.rest;
+      }
+      row.cells[i] = rest;
+      row.cells.insert(row.cells.begin(), count);
+    }
+    return table;
+  }
+  return table;
+}
+
 /// Where no column counts, the counts that stand in the cells of one become a column.
 RawTable counts_of_names(RawTable table) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -272,7 +340,7 @@ RawTable counts_of_names(RawTable table) {
     }
     return table;
   }
-  return table;
+  return counts_of_like_names(std::move(table));
 }
 
 /// What stands under counts in a header: by the cells, else by the corner or the title.
@@ -292,7 +360,8 @@ std::string name_under_counts(const RawTable& table,
 }  // namespace
 
 RawTable counts_as_rows(RawTable table) {
-  const auto counts = mapped(table.columns, count_in);
+  drop_common_divisor(table.columns);
+  auto counts = mapped(table.columns, count_in);
   const auto others = std::ranges::count_if(counts, [](const auto& count) { return !count; });
   std::set<std::string> different;
   for (const auto& count : counts)
@@ -305,6 +374,14 @@ RawTable counts_as_rows(RawTable table) {
   if (all_but_first && lies_on_its_side(table)) return turned(table, counts);
   if (has_count && !(all_but_first && names_a_count(table.columns.front())))
     return counts_of_names(std::move(table));
+  // "1 GPU TP1 | 2 GPU TP2": what each count is told of is not told of another.
+  std::set<std::string> told;
+  for (const auto& count : counts)
+    if (count) told.insert(count->rest);
+  const bool of_each = told.size() > 1 && told.size() == different.size() &&
+                       std::ssize(counts) - others == std::ssize(told);
+  for (auto& count : counts)
+    if (count && of_each) count->rest.clear();
   // Each row becomes one of each count, with a column of each thing that is told of counts.
   RawTable result{table.file, table.place, {}, {}, table.separator};
   result.title = table.title;
@@ -412,12 +489,18 @@ std::vector<Measure> measures_of(std::string_view line) {
     const bool stated = i > 0 && (tokens[i - 1].text == ":" || tokens[i - 1].text == "=");
     if (std::ssize(key) > most_words) key.erase(key.begin(), key.end() - most_words);
     std::string name = fmt::format("{}", fmt::join(key, " "));
-    if (name.empty() && named) name = word->text;
     key.clear();
     const std::string cell = cell_at(line, tokens, i);
+    // "959 c/s real, 960 c/s virtual"
+    const std::size_t behind = cell.find(' ', cell.find(' ') + 1);
+    if (name.empty() && !measures.empty() && behind != std::string::npos)
+      name = cell.substr(behind + 1);
+    else if (name.empty() && named)
+      name = word->text;
     const std::string kind = named_by_cells({cell});
     const HeaderWords words = header_words(name);
-    const bool known = stated && (named_meaning(name) || words.per_time || words.unit);
+    const bool known = stated && (named_meaning(name) || words.per_time || words.unit ||
+                                  has_word("time", words.name));
     if (kind != "value" || known) measures.push_back({name + "\n" + kind, cell, of});
   }
   return measures;
@@ -450,8 +533,17 @@ std::vector<Said> said_by(const std::vector<TextLine>& lines) {
     Said& one = said.emplace_back();
     std::string rest = values_only(line.text);
     one.counts = CountFinder(rest, false).all();
-    for (const SaidCount& count : one.counts)
-      rest.replace(count.begin, count.end - count.begin, count.end - count.begin, ' ');
+    for (const SaidCount& count : one.counts) {
+      std::size_t begin = count.begin;
+      std::size_t end = count.end;
+      // "(16 GPUs total)"
+      const std::size_t close = rest.find_first_of("()0123456789", end);
+      if (begin > 0 && rest[begin - 1] == '(' && close < rest.size() && rest[close] == ')') {
+        --begin;
+        end = close + 1;
+      }
+      rest.replace(begin, end - begin, end - begin, ' ');
+    }
     one.measures = measures_of(rest);
     one.label = rest.substr(0, rest.find_first_of("0123456789:"));
     const std::string_view first = line.text.substr(0, line.text.find(' '));

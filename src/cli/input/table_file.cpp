@@ -6,14 +6,135 @@
 #include "src/core/files/fields.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
+#include "src/core/statistics/sample_statistics.h"
+#include "src/model/decision/scaling_row.h"
 
+#include <cmath>
 #include <filesystem>
 #include <map>
-#include <type_traits>
-
-#include <nlohmann/json.hpp>
+#include <set>
 
 namespace scaleworth::cli {
+using toml_file::printable;
+
+namespace {
+/// The numbers of a column that counts; empty where none does.
+std::vector<double> counts_of_rows(const RawTable& table) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (counts_machines(table, i))
+      if (auto counts = counts_in(table, i); differ(counts)) return counts;
+  return {};
+}
+}  // namespace
+
+std::vector<std::string> likely_renames(const RawTable& table, bool count) {
+  const bool of_rate = header_words(table.title).per_time != nullptr;
+  constexpr double unlikely = 1e9;  // "residual" beside "cg_time"
+  bool time_said = false;
+  bool total_said = false;
+  std::vector<std::pair<double, std::string>> renames;
+  // Where the work is told, times may rise.
+  const bool works = std::ranges::any_of(
+      table.columns, [](const std::string& name) { return named_meaning(name) == Meaning::work; });
+  std::vector<double> counts = count ? std::vector<double>{} : counts_of_rows(table);
+  if (counts.empty())
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+      counts.push_back(static_cast<double>(row));
+  // At the least and at the largest count; without counts, of the first and the last row.
+  const auto ends_of = [&](const std::vector<std::optional<double>>& numbers) {
+    std::map<double, std::vector<double>> by_count;
+    for (std::size_t row = 0; row < numbers.size(); ++row)
+      if (numbers[row]) by_count[counts[row]].push_back(*numbers[row]);
+    if (by_count.empty()) return std::pair(0.0, 0.0);
+    return std::pair(*median(by_count.begin()->second), *median(by_count.rbegin()->second));
+  };
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const std::string& name = table.columns[i];
+    auto numbers = numbers_of(table, i);
+    const bool all = says_numbers(table, i) && std::ranges::none_of(numbers, [](const auto& one) {
+                       return one && *one <= 0.0;
+                     });
+    const auto [first, last] = ends_of(numbers);
+    std::erase(numbers, std::nullopt);
+    if (name.empty() || !all || is_cpu_time(table, i) || numbers.size() < 2 ||
+        (count && numbers.size() < table.rows.size()))
+      continue;
+    const HeaderWords header = header_words(name);
+    WordList words = all_header_words(name);
+    std::erase(words, "max");
+    const bool other = name == "value" && has_word("ratio", all_header_words(table.title));
+    const bool excluded = other || header.percent || named_meaning(name) ||
+                          has_word("ratio", words) || has_word("not_measured", words) ||
+                          said_by_cells(table, i) == "speedup";
+    if (excluded || first == last) continue;
+    if (count) {
+      std::set<double> different;
+      for (const auto& number : numbers)
+        if (*number == std::floor(*number)) different.insert(*number);
+      if (different.size() == numbers.size()) renames.emplace_back(first / last, name + "=p");
+      continue;
+    }
+    // The total of several times, else the longest, else what falls most.
+    const bool total = name.find("otal") != std::string::npos;
+    const double ratio = last / first;
+    const bool timed = header.unit && header.unit->dimension == Dimension::time;
+    const bool says_time = timed || std::ranges::any_of(words, [](const std::string& word) {
+                             return is_word("time", word) || word.ends_with("time");
+                           });
+    const double rises = total ? 2.0 : 1.25;
+    const bool rate =
+        !timed && (header.per_time || of_rate || (ratio > rises && !works && !says_time));
+    const bool likely = rate || says_time || total;
+    time_said = time_said || (likely && !rate);
+    total_said = total_said || total;
+    const double falls = **std::ranges::min_element(numbers) / first;
+    const double order = total ? 0.0 : rate ? ratio : timed ? 1.0 / first : falls;
+    renames.emplace_back(order + (likely ? 0.0 : unlikely),
+                         fmt::format("{}={}{}",
+                                     name,
+                                     rate ? "throughput" : "time",
+                                     timed && !rate ? "_" + header.unit_text : ""));
+  }
+  if (total_said) std::erase_if(renames, [](const auto& rename) { return rename.first > 0.0; });
+  if (time_said)
+    std::erase_if(renames, [&](const auto& rename) { return rename.first >= unlikely; });
+  std::ranges::stable_sort(renames, {}, &std::pair<double, std::string>::first);
+  return mapped(renames, &std::pair<double, std::string>::second);
+}
+
+bool grows_in_each_row(const RawTable& table, const ChosenColumns& chosen) {
+  for (std::size_t i = 0; i < chosen.columns.size(); ++i) {
+    const auto& column = chosen.columns[i];
+    const bool identity = column && column->meaning == Meaning::identity;
+    if (identity && table.rows.size() > 2 && values_of(table, i).size() == table.rows.size())
+      return true;
+  }
+  return false;
+}
+
+std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns& chosen) {
+  std::optional<std::size_t> first;  // as the column table lists what names a program
+  std::vector<std::string> values;
+  for (const std::size_t i : by_name(table)) {
+    const auto& column = chosen.columns[i];
+    if (!column || column->meaning != Meaning::identity) continue;
+    if (first && chosen.columns[*first]->choice <= column->choice) continue;
+    std::vector<std::string> own = values_of(table, i);
+    if (own.size() < 2) continue;
+    first = i;
+    values = std::move(own);
+  }
+  if (!first) return std::nullopt;
+  const std::string column = printable(table.columns[*first]);
+  Remark remark(fmt::format("{} differs between the rows", column),
+                fmt::format(" (--where {}=... takes one)", column),
+                fmt::format(": {} are not one program on more machines, so speed-up compares only "
+                            "what their work has in common",
+                            first_names(values, 4)));
+  remark.again = "keep the rows of one " + column;
+  return remark;
+}
+
 namespace {
 constexpr std::uintmax_t most_table_bytes = 16U << 20U;
 constexpr std::size_t most_rows = 100000;
@@ -28,112 +149,6 @@ void check_text(std::string_view text, const std::string& file) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos || text == "\xEF\xBB\xBF") {
     throw UserError(file + ": empty; write a header as p,time_s and one line per count");
   }
-}
-
-/// Rows with keys of their own: a column for each key, in the order of their first occurrence.
-class KeyedRows {
- public:
-  explicit KeyedRows(const std::string& file) : table_{file, file, {}, {}} {}
-  void add(std::string place, std::vector<std::pair<std::string, RawCell>> values) {
-    check_row_count(table_.rows.size(), place);
-    RawRow row{std::move(place), {}};
-    for (auto& [key, value] : values) {
-      const auto [column, added] = columns_.emplace(key, columns_.size());
-      if (added) {
-        check_column_count(columns_.size(), row.place);
-        table_.columns.push_back(key);
-      }
-      row.cells.resize(std::max(row.cells.size(), column->second + 1));
-      row.cells[column->second] = std::move(value);
-    }
-    table_.rows.push_back(std::move(row));
-  }
-  RawTable table() && {
-    for (RawRow& row : table_.rows) row.cells.resize(table_.columns.size());
-    return std::move(table_);
-  }
-
- private:
-  RawTable table_;
-  std::map<std::string, std::size_t> columns_;
-};
-
-[[noreturn]] void refuse_cell(const std::string& key, const std::string& place) {
-  throw UserError("{}: '{}' is neither a number nor a text", place, toml_file::printable(key));
-}
-
-RawCell toml_cell(const toml_file::Node& node, const std::string& key, const std::string& place) {
-  return std::visit(
-      [&]<class Value>(const Value& value) -> RawCell {
-        if constexpr (std::is_same_v<Value, bool>)
-          return value ? "true" : "false";
-        else if constexpr (std::is_arithmetic_v<Value>)
-          return static_cast<double>(value);
-        else if constexpr (std::is_same_v<Value, std::string>)
-          return value;
-        else
-          refuse_cell(key, place);
-      },
-      node.value);
-}
-
-RawCell json_cell(const nlohmann::json& value, const std::string& key, const std::string& place) {
-  if (value.is_null()) return {};
-  if (value.is_number()) return value.get<double>();
-  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
-  if (value.is_string()) return value.get<std::string>();
-  refuse_cell(key, place);
-}
-
-const nlohmann::json& json_rows(const nlohmann::json& document, const std::string& file) {
-  const nlohmann::json* rows = &document;
-  if (document.is_object()) {
-    const auto found = document.find("rows");
-    if (found != document.end()) rows = &*found;
-  }
-  if (rows->is_array() && !rows->empty()) return *rows;
-  throw UserError(
-      file + R"(: no rows; write [{"p": 1, "time_s": 800}, ...] or {"rows": [...]} around it)");
-}
-
-/// [[row]] tables of numbers and texts.
-RawTable parse_toml(std::string_view text, const std::string& file) {
-  const auto root = toml_file::parse_document(text, file);
-  const auto& map = std::get<toml_file::Node::Map>(root->value);
-  const auto found = map.find("row");
-  const auto* list =
-      found == map.end() ? nullptr : std::get_if<toml_file::Node::List>(&found->second->value);
-  if (!list || list->empty()) {
-    throw UserError(file + ": no rows; write each as [[row]] with p = 1 and time_s = 800");
-  }
-  KeyedRows rows(file);
-  for (const auto& node : *list) {
-    const std::string place = fmt::format("{}:{}", file, node->line);
-    const auto* row = std::get_if<toml_file::Node::Map>(&node->value);
-    if (!row) throw UserError(place + ": a row is a table, as [[row]]");
-    std::vector<std::pair<std::string, RawCell>> values;
-    for (const auto& [key, value] : *row) values.emplace_back(key, toml_cell(*value, key, place));
-    rows.add(place, std::move(values));
-  }
-  return std::move(rows).table();
-}
-
-/// An array of objects, or an object with the array "rows".
-RawTable parse_json(std::string_view text, const std::string& file) {
-  const nlohmann::json document = parse_bounded_json(text, file);
-  KeyedRows rows(file);
-  int number = 0;
-  for (const nlohmann::json& item : json_rows(document, file)) {
-    const std::string place = fmt::format("{}: row {}", file, ++number);
-    if (!item.is_object())
-      throw UserError(place + R"(: a row is an object, as {"p": 1, "time_s": 800})");
-    std::vector<std::pair<std::string, RawCell>> values;
-    for (const auto& [key, value] : item.items()) {
-      values.emplace_back(key, json_cell(value, key, place));
-    }
-    rows.add(place, std::move(values));
-  }
-  return std::move(rows).table();
 }
 
 /// Ratios of a utilisation, a speed-up or an efficiency are those of throughputs; its times are of
@@ -399,6 +414,7 @@ class Reading {
     if (most >= barely * first && !rate->of_one_or_all) return;
     if (states_rate_of_all(table, rate_of)) return;
     const std::string& name = rate->name;
+    const std::string rate_name = named_meaning(name) == Meaning::throughput ? name : "throughput";
     std::string one = table.noun.empty() ? "rank" : table.noun.substr(0, table.noun.size() - 1);
     throw Question(
         fmt::format("'{}' {}",
@@ -406,8 +422,8 @@ class Reading {
                     rate->of_one_or_all ? "may be the rate of one or of all of them"
                                         : "barely rises with the count: it may be the rate of "
                                           "one or of all of them"),
-        {{{"--rename", fmt::format("{}={} per {}", name, name, one)}, "the rate of each"},
-         {{"--rename", fmt::format("{}=total {}", name, name)}, "the rate of all together"}});
+        {{{"--rename", fmt::format("{}={} per {}", name, rate_name, one)}, "the rate of each"},
+         {{"--rename", fmt::format("{}=total {}", name, rate_name)}, "the rate of all together"}});
   }
 
   /// A price is of one GPU, of an instance of several, or of all that a row counts: where it grows
@@ -529,9 +545,10 @@ class Reading {
     kind.read.table = true;
     kind.read.left_out = built.left_out;
     if (!built.time_unit.empty()) kind.read.time_unit = built.time_unit;
-    if (auto identity = identity_remark(table, chosen)) {
+    const auto identity = identity_remark(table, chosen);
+    if (identity) {
       kind.growing_models = kind.read.of_flops && grows_in_each_row(table, chosen);
-      if (!kind.growing_models) kind.doubts.push_back(std::move(*identity));
+      if (!kind.growing_models) kind.doubts.push_back(*identity);
     }
     if (const auto note = odd_note(table, chosen)) {
       Remark doubt(fmt::format("some rows are of another program by their own note ({})", *note));
@@ -547,6 +564,10 @@ class Reading {
     settle_parts(built.rows, remarks);
     add_row_of_one(built.rows, remarks);
     result.table = settle_scaling(assemble(built.rows, kind), scaling);
+    // A grid of its own in each row is the size that grows.
+    const bool size = identity && !kind.growing_models && grows_in_each_row(table, chosen) &&
+                      scaling_of(result.table) == Scaling::weak;
+    if (size) result.table.doubts.erase(result.table.doubts.begin());
     check_rate(result.table, chosen);
     remarks.insert(remarks.end(), result.table.remarks.begin(), result.table.remarks.end());
     if (repeated) {
@@ -604,6 +625,10 @@ RawTable raw_table(std::string_view text, const std::string& file) {
   const bool json = file.ends_with(".json") ||
                     (begin.find_first_of("[{") == 0 &&
                      begin.find_first_of("{[]}\"", 1) == begin.find_first_not_of(" \t\r\n", 1));
+  const bool bars = text.find("\n|") != std::string_view::npos;
+  if (!toml && !json && !bars)
+    if (RawTable assigned = assigned_rows(text, file); !assigned.columns.empty())
+      return counts_as_rows(std::move(assigned));
   const auto parse = toml ? parse_toml : json ? parse_json : read_cells;
   return counts_as_rows(parse(text, file));
 }

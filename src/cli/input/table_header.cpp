@@ -225,13 +225,24 @@ std::size_t take_divisor(HeaderWords& header, const WordList& words, std::size_t
     if (header.basis == Per::unstated) header.basis = Per::run;
   } else {
     header.per.push_back(what);
+    // "per nanosecond of simulation"
+    if (next + 2 < words.size() && words[next + 1] == "of") next += 2;
   }
   return next + 1 - at;
 }
 
 /// The unit at the end of the name, or all of it: "time_ms", "seconds".
 void take_unit(HeaderWords& header) {
-  if (header.unit || header.name.empty() || header.per_time) return;
+  if (header.unit || header.name.empty()) return;
+  // "days/ns" is a time of work, "ns/day" a rate.
+  if (header.per_time) {
+    const Unit* const longer = header.name.size() == 1 ? header_unit(header.name.front()) : nullptr;
+    if (!longer || longer->dimension != Dimension::time ||
+        longer->factor <= header.per_time->factor)
+      return;
+    header.per.push_back(header.per_time->in_header.front());
+    header.per_time = nullptr;
+  }
   const std::string last = header.name.back();
   const Unit* const unit = header_unit(last);
   const bool alone = header.name.size() == 1;
@@ -343,5 +354,20 @@ HeaderWords header_words(const std::string& text) {
   }
   take_unit(header);
   return header;
+}
+
+void drop_common_divisor(WordList& names) {
+  const auto of_each = std::ranges::find_if(names, [](const std::string& name) {
+    const HeaderWords header = header_words(name);
+    return header.name.size() == 1 && thing_of(header.name.front()) && header.per.size() == 1 &&
+           !thing_of(header.per.front()) && !work_of(header.per.front());
+  });
+  const std::size_t slash = of_each == names.end() ? std::string::npos : of_each->find('/');
+  if (slash == std::string::npos) return;
+  const std::string divisor(trimmed(of_each->substr(slash + 1)));
+  for (std::string& name : names)
+    if (const std::size_t at = name.find('/');
+        trimmed(name.substr(std::min(at, name.size()))).ends_with(divisor))
+      name = std::string(trimmed(name.substr(0, at)));
 }
 }  // namespace scaleworth::cli

@@ -75,6 +75,15 @@ TableFile parse_table(std::string_view text,
                       const TableSelection& selection = {},
                       std::optional<Scaling> scaling = {});
 
+/// The rows of TOML ([[row]]), and those that JSON holds, however they are nested: objects, columns
+/// of one length, objects by count. Throw UserError for what holds none.
+RawTable parse_toml(std::string_view text, const std::string& file);
+RawTable parse_json(std::string_view text, const std::string& file);
+
+/// What code and YAML assign: "threads = [1, 2, 4]", "results = [{'gpus': 1, ...}]", "c(1, 2)". No
+/// columns where it is no table with a count.
+RawTable assigned_rows(std::string_view text, const std::string& file);
+
 /// The cells of a text that is no TOML and no JSON. Throws UserError as `parse_table`.
 RawTable read_cells(std::string_view text, const std::string& file);
 
@@ -242,6 +251,8 @@ struct HeaderWords {
   std::string key() const;  // "total_time"
 };
 HeaderWords header_words(const std::string& text);
+/// "threads / video" beside "fps / video" are both of one; "videos" tells the rows apart.
+void drop_common_divisor(WordList& names);
 /// Every word of a header, in small letters.
 WordList all_header_words(const std::string& header);
 

@@ -5,6 +5,7 @@
 
 #include <cctype>
 #include <map>
+#include <regex>
 
 namespace scaleworth::cli {
 namespace {
@@ -13,7 +14,8 @@ using Cells = std::vector<std::string>;
 
 /// Blanks divide the cells: two or more, or tabs.
 constexpr char by_blanks = ' ';
-constexpr std::size_t most_titles = 20;  // lines above a header
+constexpr std::size_t most_titles = 20;     // lines above a header
+constexpr std::size_t longest_line = 2000;  // in which attributes are looked for
 
 /// A line of a Markdown, org or report table below or above which cells stand: "|---+---|", "====".
 bool is_rule(std::string_view line) {
@@ -47,7 +49,33 @@ std::string without_html(std::string_view text) {
   return plain;
 }
 
-/// Tables of box characters, HTML, Jira and LaTeX with plain bars.
+/// MediaWiki's rows, whose cells may stand in lines of their own, as lines with bars.
+std::string without_wiki(std::string_view text) {
+  static const std::regex attributes(R"(([|!])\s*(?:[a-z]+\s*=\s*"[^"]*"\s*)+\|)",
+                                     std::regex::icase);
+  std::string plain;
+  bool inside = false;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string line(trimmed(rest.substr(0, end), " \t\r"));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const bool mark = line.starts_with("{|") || line.starts_with("|}");
+    if (mark) inside = line.front() == '{';
+    const bool cell = inside && !mark && (line.starts_with('|') || line.starts_with('!'));
+    if (!cell || line.starts_with("|-") || line.starts_with("|+")) {
+      plain += '\n';
+      if (!mark && !line.starts_with("|-")) plain += cell ? line.substr(2) + "\n" : line;
+      continue;
+    }
+    if (line.size() < longest_line) line = std::regex_replace(line, attributes, "$1");
+    replace_all(line, "!!", "|");
+    replace_all(line, "||", "|");
+    plain += " |" + line.substr(1);
+  }
+  return plain;
+}
+
+/// Tables of box characters, HTML, MediaWiki, Jira and LaTeX with plain bars.
 std::string with_plain_bars(std::string_view text) {
   std::string plain(text);
   const auto has = [&](const char* what) { return plain.find(what) != std::string::npos; };
@@ -55,6 +83,7 @@ std::string with_plain_bars(std::string_view text) {
     replace_all(plain, bar, "|");
   for (const char* line_break : {"<br>", "<br/>", "<br />"}) replace_all(plain, line_break, " ");
   if (has("<td") || has("<TD")) plain = without_html(plain);
+  if (has("{|") && has("\n|}")) plain = without_wiki(plain);
   if (has("||\n|")) replace_all(plain, "||", "|");
   if (has("\\\\") && has("&")) {
     for (const char* gone : {"\\\\", "\\hline", "\\midrule", "\\toprule", "\\bottomrule"})
@@ -187,16 +216,21 @@ class CellReader {
       throw UserError(place(line) + message.substr(message.find(": ")));
     }
   }
-  /// A printed data frame: rows of nothing but numbers, as many as the header has words, or one
-  /// more, which numbers the rows. `rows` are those below the header.
+  /// A printed data frame: rows of nothing but numbers, or which two blanks do not divide as the
+  /// header, as many as the header has words, or one more, which numbers the rows. `rows` are those
+  /// below the header.
   void read_as_frame(const TextLine& header, const std::vector<TextLine>& rows) {
     const std::size_t width = blank_cells(header.text, 1).size();
     std::size_t numbered = 0;
+    const std::size_t divided = cells(header).size();
+    const bool fits = std::ranges::all_of(
+        rows, [&](const TextLine& row) { return cells(row).size() == divided; });
     for (const TextLine& row : rows) {
       const Cells words = blank_cells(row.text, 1);
+      if (words.size() < 2) continue;
       const bool numbers = std::ranges::all_of(
           words, [](const auto& word) { return parse_number<double>(word).has_value(); });
-      if (!numbers || words.size() < width || words.size() > width + 1) return;
+      if ((!numbers && fits) || words.size() < width || words.size() > width + 1) return;
       const bool more = words.size() > width;
       const auto number = parse_number<std::size_t>(words.front());
       const std::size_t place = static_cast<std::size_t>(&row - rows.data());
@@ -207,9 +241,11 @@ class CellReader {
     blanks_ = 1;
     numbered_ = numbered > 0;
   }
-  /// A row's cells, without its number.
-  Cells row_cells(const TextLine& line) const {
+  /// A row's cells, without its number; at blanks where nothing else divides it into `columns`.
+  Cells row_cells(const TextLine& line, std::size_t columns) const {
     Cells row = cells(line);
+    if (row.size() == 1 && columns > 1)
+      if (Cells words = blank_cells(line.text, 1); words.size() == columns) return words;
     if (numbered_) row.erase(row.begin());
     return row;
   }
@@ -275,7 +311,10 @@ std::size_t header_line(const std::vector<TextLine>& lines, const CellReader& re
 /// Whether the line heads a row of as many cells: between bars any, else names of which one counts.
 bool begins_table(const Cells& names, const Cells& below, char separator) {
   if (filled(names) < 2) return false;
-  if (separator == '|') return below.size() == names.size();
+  // "1 threads | run 1/3 | 199.07 ms" is a line of a log.
+  if (separator == '|')
+    return below.size() == names.size() &&
+           (names.front().empty() || names.front() != below.front());
   return (below.size() == names.size() || separator == by_blanks) &&
          std::ranges::any_of(below, is_measured) && std::ranges::none_of(names, is_measured) &&
          std::ranges::any_of(names, names_a_count);
@@ -367,6 +406,35 @@ bool is_summary(const Cells& cells) {
   return is_word("summary", word);
 }
 
+/// "ns/op", where that stands behind the number in most cells of a column.
+std::optional<std::string> name_behind_numbers(const Cells& cells) {
+  std::map<std::string, std::size_t> names;
+  for (const std::string& one : cells) {
+    const std::string cell(trimmed(one));
+    if (const std::size_t blank = cell.find(' '); blank != std::string::npos && is_measured(cell))
+      ++names[std::string(trimmed(cell.substr(blank)))];
+  }
+  for (const auto& [name, count] : names)
+    if (2 * count > cells.size()) return name;
+  return std::nullopt;
+}
+
+/// Names that stand twice, by what stands above them, which may be merged over several, else by
+/// numbers.
+void tell_apart(Cells& names, const Cells& above) {
+  const bool merged =
+      above.size() == names.size() && filled(above) > 1 && std::ranges::none_of(above, is_measured);
+  std::map<std::string, int> seen;
+  for (const std::string& name : names) ++seen[name];
+  std::string group;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (merged && !above[i].empty()) group = above[i];
+    if (seen[names[i]] < 2 || names[i].empty()) continue;
+    names[i] =
+        merged && !group.empty() ? group + " " + names[i] : fmt::format("{} ({})", names[i], i + 1);
+  }
+}
+
 /// The table whose header is the line `first`, or which begins there without one, up to `end`.
 RawTable table_below(const std::vector<TextLine>& lines,
                      std::size_t first,
@@ -389,8 +457,16 @@ RawTable table_below(const std::vector<TextLine>& lines,
                         std::ranges::all_of(table.columns, [](const std::string& cell) {
                           return cell_number(cell, Comma::thousands).has_value();
                         }));
-  for (std::size_t i = 0; unnamed && i < table.columns.size(); ++i)
-    table.columns[i] = fmt::format("column {}", i + 1);
+  for (std::size_t i = 0; unnamed && i < table.columns.size(); ++i) {
+    const auto name = name_behind_numbers(mapped(below, [&](const TextLine& line) {
+      const Cells cells = reader.cells(line);
+      return i < cells.size() ? cells[i] : "";
+    }));
+    const auto before = table.columns.begin() + static_cast<std::ptrdiff_t>(i);
+    const bool taken = !name || std::find(table.columns.begin(), before, *name) != before;
+    table.columns[i] = taken ? fmt::format("column {}", i + 1) : *name;
+  }
+  if (!unnamed && first > 0) tell_apart(table.columns, reader.cells(lines[first - 1]));
   while (table.separator != '|' && table.columns.size() > 1 && table.columns.back().empty() &&
          std::ranges::all_of(below, [&](const TextLine& line) {
            return reader.cells(line).size() < table.columns.size() ||
@@ -403,7 +479,7 @@ RawTable table_below(const std::vector<TextLine>& lines,
     const TextLine& line = lines[i];
     if (line.text.starts_with('#')) continue;
     check_row_count(table.rows.size(), reader.place(line));
-    Cells cells = reader.row_cells(line);
+    Cells cells = reader.row_cells(line, table.columns.size());
     if (i == first + 1 && !unnamed &&
         (are_units(cells) || are_further_names(table.columns, cells))) {
       join_units(table.columns, cells);
@@ -419,7 +495,9 @@ RawTable table_below(const std::vector<TextLine>& lines,
     if (table.separator == by_blanks && cells.size() != table.columns.size() &&
         starts.size() == table.columns.size())
       cells = reader.aligned_cells(line, starts);
-    fit_cells(cells, table.columns.size(), table.separator, reader.place(line));
+    // Below columns without names "PASS" and "ok x 12.3s" are no rows.
+    const bool lacks = unnamed && table.separator == '\t';
+    fit_cells(cells, table.columns.size(), lacks ? by_blanks : table.separator, reader.place(line));
     RawRow row{reader.place(line), {}};
     for (std::string& cell : cells)
       row.cells.push_back(cell.empty() ? RawCell{} : RawCell{std::move(cell)});

@@ -23,115 +23,6 @@ std::pair<std::string, std::string> halves(const std::string& text, const char* 
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-}  // namespace
-
-std::string first_names(std::vector<std::string> names, std::size_t most) {
-  std::erase(names, "");
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
-    text += (i == 0 ? "" : ", ") + printable(names[i]);
-  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
-  return text;
-}
-
-std::size_t column_of(const RawTable& table, const std::string& name, const char* option) {
-  const auto found = std::find(table.columns.begin(), table.columns.end(), name);
-  if (found != table.columns.end()) return static_cast<std::size_t>(found - table.columns.begin());
-  throw UserError("{} {}: no such column in {}; it has {}",
-                  option,
-                  printable(name),
-                  table.file,
-                  first_names(table.columns));
-}
-
-std::vector<std::size_t> by_name(const RawTable& table) {
-  std::vector<std::size_t> order(table.columns.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return table.columns[i]; });
-  return order;
-}
-
-std::vector<std::string> values_of(const RawTable& table, std::size_t column) {
-  std::vector<std::string> values;
-  std::set<std::string> seen;
-  for (const RawRow& row : table.rows) {
-    const std::string text = cell_text(row.cells[column]);
-    if (seen.insert(text).second) values.push_back(text);
-  }
-  return values;
-}
-
-std::vector<std::optional<double>> numbers_of(const RawTable& table, std::size_t column) {
-  return mapped(table.rows, [&](const RawRow& row) -> std::optional<double> {
-    const RawCell& cell = row.cells[column];
-    if (const auto* number = std::get_if<double>(&cell)) return *number;
-    const auto* text = std::get_if<std::string>(&cell);
-    if (!text || is_missing(cell)) return std::nullopt;
-    const auto number = cell_number(*text, table.comma);
-    return number ? std::optional(number->value) : std::nullopt;
-  });
-}
-
-bool has_numbers(const RawTable& table, std::size_t column) {
-  const auto numbers = numbers_of(table, column);
-  return std::ranges::any_of(numbers, [](const auto& number) { return number.has_value(); });
-}
-
-const TableColumn* find_column(const Columns& columns, Meaning meaning) {
-  const auto* found = find_in(
-      columns, true, [=](const auto& column) { return column && column->meaning == meaning; });
-  return found ? &**found : nullptr;
-}
-
-std::vector<double> counts_in(const RawTable& table, std::size_t column) {
-  const auto numbers = numbers_of(table, column);
-  const bool whole = std::ranges::all_of(numbers, [](const auto& number) {
-    return number && *number >= 1.0 && *number == std::floor(*number);
-  });
-  return whole ? mapped(numbers, [](const auto& number) { return *number; })
-               : std::vector<double>{};
-}
-
-bool differ(const std::vector<double>& numbers) {
-  return std::ranges::any_of(numbers, [&](double number) { return number != numbers.front(); });
-}
-
-std::string said_by_cells(const RawTable& table, std::size_t i) {
-  return named_by_cells(mapped(table.rows, [=](const RawRow& row) { return row.cells[i]; }));
-}
-
-bool is_cpu_time(const RawTable& table, std::size_t column) {
-  const auto of_cpus = [](const std::string& name) {
-    WordList words = header_words(name).name;
-    std::erase(words, "time");
-    return words.size() == 1 && is_word("cpu_time", words.front());
-  };
-  const std::string& name = table.columns[column];
-  const bool time = has_word("time", all_header_words(name)) || counts_in(table, column).empty();
-  return of_cpus(name) && time && has_numbers(table, column) &&
-         std::ranges::any_of(table.columns, [&](const std::string& other) {
-           return named_meaning(other) == Meaning::time && !of_cpus(other);
-         });
-}
-
-bool says_numbers(const RawTable& table, std::size_t column) {
-  const auto numbers = numbers_of(table, column);
-  for (std::size_t row = 0; row < numbers.size(); ++row) {
-    const RawCell& cell = table.rows[row].cells[column];
-    if (!numbers[row] && !is_missing(cell) && !cell_text(cell).empty()) return false;
-  }
-  return true;
-}
-
-bool counts_machines(const RawTable& table, std::size_t i) {
-  return table.columns[i].size() > 1 && names_a_count(table.columns[i]);
-}
-
-std::string without_marks(std::string_view text) {
-  return std::string(trimmed(text, " *`"));
-}
-
-namespace {
 bool same_cell(const RawCell& cell, const std::string& wanted) {
   const std::string text = cell_text(cell);
   if (without_marks(text) == without_marks(wanted)) return true;
@@ -231,6 +122,25 @@ void find_count(Columns& columns, const RawTable& table) {
   }
 }
 
+/// The processes of a grid of "P" x "Q" are P times Q, where nothing else counts them.
+void count_grid(Columns& columns, const RawTable& table) {
+  const auto p = std::ranges::find(table.columns, "P");
+  const auto q = std::ranges::find(table.columns, "Q");
+  if (p == table.columns.end() || q == table.columns.end()) return;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (counts_machines(table, i)) return;
+  for (auto& column : columns)
+    if (column && column->meaning == Meaning::count) column.reset();
+  for (const auto& [at, meaning] :
+       {std::pair(p, Meaning::count), std::pair(q, Meaning::per_node)}) {
+    TableColumn& column = columns[static_cast<std::size_t>(at - table.columns.begin())].emplace();
+    column.name = *at;
+    column.meaning = meaning;
+    column.noun = "ranks";
+    column.nodes = true;
+  }
+}
+
 /// A count that is the same in all rows, or not whole, counts nothing where another differs.
 void prefer_counts_that_differ(Columns& columns, const RawTable& table) {
   std::vector<std::size_t> same;
@@ -270,6 +180,10 @@ void name_by_cells(Columns& columns, const RawTable& table) {
   name_as({"time", "throughput"}, false);
   if (likely_renames(table, false).empty()) name_as({"speedup"}, false);
   if (!has(columns, Meaning::efficiency)) name_as({"time"}, true);
+  // "mpi_time" beside no other time is that of a program of MPI.
+  for (auto& column : columns)
+    if (column && column->meaning == Meaning::communication && !named())
+      column->meaning = Meaning::time;
 }
 
 /// Without a unit in header or cells a column says nothing, but the time, and its parts where they
@@ -389,6 +303,42 @@ void prefer_flops_beside_time(Columns& columns) {
     if (timed && column && column->flops && column->per_rank) column->choice = 0;
 }
 
+/// Where the size of the problem differs between rows, a rate says what the time does not.
+void prefer_rate_of_sizes(Columns& columns, const RawTable& table) {
+  const bool counted = std::ranges::any_of(columns, [](const auto& column) {
+    return column && column->meaning == Meaning::count && !column->noun.empty();
+  });
+  const bool rate = counted && std::ranges::any_of(columns, [](const auto& column) {
+                      return column && column->meaning == Meaning::throughput && column->flops &&
+                             !column->per_rank;
+                    });
+  for (std::size_t i = 0; rate && i < columns.size(); ++i) {
+    const bool letter =
+        columns[i] && columns[i]->meaning == Meaning::count && !counts_machines(table, i);
+    if (columns[i] && columns[i]->meaning < Meaning::work && !letter) continue;
+    if (!has_word("size", all_header_words(table.columns[i])) || !differ(counts_in(table, i)))
+      continue;
+    for (auto& column : columns)
+      if (column && column->meaning == Meaning::time) column.reset();
+  }
+}
+
+/// Statistics of what the title states a unit of, "Unit: microseconds": the median is taken.
+void name_statistics(Columns& columns, const RawTable& table) {
+  const HeaderWords title = header_words(table.title);
+  if (!title.unit || title.unit->dimension != Dimension::time || has(columns, Meaning::time))
+    return;
+  for (const char* statistic : {"mean", "median"}) {
+    const auto found = std::ranges::find(table.columns, statistic);
+    if (found == table.columns.end()) continue;
+    for (auto& column : columns)
+      if (column && column->meaning == Meaning::time) column.reset();
+    auto& column = columns[static_cast<std::size_t>(found - table.columns.begin())];
+    column = table_column(fmt::format("time ({})", title.unit_text), table.place);
+    column->name = statistic;
+  }
+}
+
 /// Whether most numbers of a column are the same: the length of a test, or one program beside
 /// others.
 bool is_fixed(const RawTable& table, std::size_t column) {
@@ -480,6 +430,18 @@ void check_complete(const ChosenColumns& chosen, const RawTable& table) {
                                                     Meaning::efficiency},
                                          [&](Meaning meaning) { return has(columns, meaning); });
   if (has(columns, Meaning::count) && timed) return;
+  const bool says_time = std::ranges::any_of(table.columns, [](const std::string& name) {
+    const HeaderWords header = header_words(name);
+    return name.starts_with("column ") || header.per_time || header.unit ||
+           has_word("time", header.name);
+  });
+  if (!has(columns, Meaning::count) && !timed && !says_time)
+    throw UserError(
+        "{}: this is no scaling table: no column counts GPUs, nodes, ranks or threads and none is "
+        "a "
+        "time or a rate ({}); give one row per count, as gpus,time_s",
+        table.place,
+        first_names(table.columns));
   MissingColumn missing(
       "{}: {}; it has {}",
       table.place,
@@ -669,11 +631,13 @@ ChosenColumns choose_columns(const RawTable& table) {
     keep_unit(*chosen.columns.back(), table.stated_as[i], table.place);
     chosen.columns.back()->choice = 0;
   }
+  name_statistics(chosen.columns, table);
   leave_out_other_ratios(chosen, table);
   leave_out_empty(chosen.columns, table);
   name_by_cells(chosen.columns, table);
   name_machines(chosen.columns, table);
   number_repeats(chosen.columns, table);
+  count_grid(chosen.columns, table);
   find_count(chosen.columns, table);
   prefer_counts_that_differ(chosen.columns, table);
   prefer_product(chosen.columns, table);
@@ -681,6 +645,7 @@ ChosenColumns choose_columns(const RawTable& table) {
   count_per_node(chosen.columns);
   settle_rate_of_one(chosen.columns, table);
   prefer_flops_beside_time(chosen.columns);
+  prefer_rate_of_sizes(chosen.columns, table);
   prefer_whole_times(chosen.columns, table);
   leave_one_of_each(chosen, table);
   leave_out_unitless(chosen, table);

@@ -346,7 +346,7 @@ TEST_CASE("JSON tables are read the same way", "[decide]") {
   CHECK_THROWS_AS(parse_table("[]", "t.json"), UserError);
   CHECK_THROWS_AS(parse_table("[1]", "t.json"), UserError);
   CHECK_THROWS_AS(parse_table(R"([{"p": 1, "time_s": 800)", "t.json"), UserError);
-  CHECK_THROWS_AS(parse_table(R"([{"p": [1], "time_s": 800}])", "t.json"), UserError);
+  CHECK_THROWS_AS(parse_table(R"([{"p": {"q": [[1]]}, "time_s": 800}])", "t.json"), UserError);
 }
 
 namespace decide_table_test {

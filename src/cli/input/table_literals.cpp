@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Rows that are written as data: TOML, JSON, and what code assigns in Python, R, MATLAB or YAML.
+#include "src/cli/input/table_input.h"
+#include "src/core/files/csv.h"
+#include "src/core/files/fields.h"
+#include "src/core/files/toml_table.h"
+
+#include <cctype>
+#include <map>
+#include <type_traits>
+
+#include <nlohmann/json.hpp>
+
+namespace scaleworth::cli {
+namespace {
+using Json = nlohmann::json;
+using Values = std::vector<std::pair<std::string, RawCell>>;
+
+/// Rows with keys of their own: a column for each key, in the order of their first occurrence.
+class KeyedRows {
+ public:
+  explicit KeyedRows(const std::string& file) : table_{file, file, {}, {}} {}
+  void add(std::string place, Values values) {
+    check_row_count(table_.rows.size(), place);
+    RawRow row{std::move(place), {}};
+    for (auto& [key, value] : values) {
+      const auto [column, added] = columns_.emplace(key, columns_.size());
+      if (added) {
+        check_column_count(columns_.size(), row.place);
+        table_.columns.push_back(key);
+      }
+      row.cells.resize(std::max(row.cells.size(), column->second + 1));
+      row.cells[column->second] = std::move(value);
+    }
+    table_.rows.push_back(std::move(row));
+  }
+  std::size_t size() const { return table_.rows.size(); }
+  const std::string& file() const { return table_.file; }
+  RawTable table() && {
+    for (RawRow& row : table_.rows) row.cells.resize(table_.columns.size());
+    return std::move(table_);
+  }
+
+ private:
+  RawTable table_;
+  std::map<std::string, std::size_t> columns_;
+};
+
+RawCell toml_cell(const toml_file::Node& node, const std::string& key, const std::string& place) {
+  return std::visit(
+      [&]<class Value>(const Value& value) -> RawCell {
+        if constexpr (std::is_same_v<Value, bool>)
+          return value ? "true" : "false";
+        else if constexpr (std::is_arithmetic_v<Value>)
+          return static_cast<double>(value);
+        else if constexpr (std::is_same_v<Value, std::string>)
+          return value;
+        else
+          throw UserError(
+              "{}: '{}' is neither a number nor a text", place, toml_file::printable(key));
+      },
+      node.value);
+}
+
+RawCell cell_of(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+  return value.is_string() ? RawCell(value.get<std::string>()) : RawCell{};
+}
+
+bool holds_no_more(const Json& value) {
+  return std::ranges::none_of(value, [](const Json& one) { return one.is_structured(); });
+}
+
+bool is_whole(const std::string& key) {
+  return !key.empty() && key.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// {1: 33.2, 2: 17.1}
+bool counts(const Json& value) {
+  std::size_t counted = 0;
+  for (const auto& [key, one] : value.items()) counted += is_whole(key) ? 1 : 0;
+  return value.is_object() && counted > 1 && counted == value.size();
+}
+
+/// The rows that values hold, however they are nested.
+class NestedRows {
+ public:
+  explicit NestedRows(const std::string& file) : rows_(file) {}
+
+  /// Adds those of `value`, each with the cells of what it stands in; `name`: its own.
+  void add(const Json& value, const std::string& name, Values cells) {
+    if (value.is_array()) return add_list(value, name, cells);
+    std::map<std::size_t, WordList> lists;  // of numbers or texts, by their lengths
+    WordList groups;                        // that hold rows, it seems
+    WordList records;
+    for (const auto& [key, one] : value.items()) {
+      if (!one.is_structured())
+        cells.emplace_back(key, cell_of(one));
+      else if (one.is_array() && holds_no_more(one))
+        lists[one.size()].push_back(key);
+      else
+        (one.is_object() && holds_no_more(one) && !counts(one) ? records : groups).push_back(key);
+    }
+    if (counts(value) && holds_no_more(value)) {
+      for (const auto& [key, one] : value.items()) add_row({{"count", key}, {name, cell_of(one)}});
+      return;
+    }
+    if (add_columns(value, lists, cells)) return;
+    if (!groups.empty() || records.size() == 1)
+      for (const std::string& key : records)
+        for (const auto& [inner, one] : value[key].items()) cells.emplace_back(inner, cell_of(one));
+    else if (!records.empty())
+      groups = records;
+    // {"gpus": 4, "times": [3.2, 3.3]}: repeats.
+    const bool repeats = lists.size() == 1 && lists.begin()->second.size() == 1;
+    const std::string repeated = repeats ? lists.begin()->second.front() : "";
+    if (groups.empty() && !cells.empty() && !repeats) add_row(cells);
+    if (groups.empty() && !cells.empty() && repeats)
+      for (const Json& one : value[repeated]) {
+        Values row = cells;
+        row.emplace_back(repeated, cell_of(one));
+        add_row(std::move(row));
+      }
+    for (const std::string& key : groups) {
+      Values within = cells;
+      if (groups.size() > 1) within.emplace_back(counts(value) ? "count" : "name", key);
+      add(value[key], key, std::move(within));
+    }
+  }
+  RawTable table() && { return std::move(rows_).table(); }
+
+ private:
+  void add_row(Values values) {
+    rows_.add(fmt::format("{}: row {}", rows_.file(), rows_.size() + 1), std::move(values));
+  }
+
+  /// Objects, or lists of one length each, below names in the first.
+  void add_list(const Json& list, const std::string& name, const Values& cells) {
+    WordList names;
+    for (const Json& item : list) {
+      if (item.is_object()) add(item, name, cells);
+      if (!item.is_array() || !holds_no_more(item) || item.empty()) continue;
+      if (names.empty())
+        for (const Json& one : item)
+          names.push_back(one.is_string() ? one.get<std::string>()
+                                          : fmt::format("column {}", names.size() + 1));
+      if (item.size() != names.size() || item.front() == names.front()) continue;
+      Values row = cells;
+      for (std::size_t i = 0; i < names.size(); ++i) row.emplace_back(names[i], cell_of(item[i]));
+      add_row(std::move(row));
+    }
+  }
+
+  /// Lists of one length, one of which counts, are columns.
+  bool add_columns(const Json& value,
+                   const std::map<std::size_t, WordList>& lists,
+                   const Values& cells) {
+    for (const auto& [length, names] : lists) {
+      if (length < 2 || names.size() < 2 || std::ranges::none_of(names, names_a_count)) continue;
+      for (std::size_t i = 0; i < length; ++i) {
+        Values row = cells;
+        for (const std::string& name : names) row.emplace_back(name, cell_of(value[name][i]));
+        add_row(std::move(row));
+      }
+      return true;
+    }
+    return false;
+  }
+
+  KeyedRows rows_;
+};
+
+/// Reads values as programs write them: "[1, 2]", "{'a': 1}", "c(1, 2)", "np.array([1 2])".
+class LiteralReader {
+ public:
+  explicit LiteralReader(std::string_view text) : text_(text) {}
+
+  /// What lines begin to assign, by name: "threads = [1, 2, 4]".
+  Json assigned() {
+    Json all = Json::object();
+    while (at_ < text_.size()) {
+      const std::size_t begin = text_.find_first_not_of(" \t'\"", at_);
+      at_ = std::min(begin, text_.size());
+      std::string name = word();
+      std::ranges::replace(name, '.', '_');  // "time.sec" of R
+      at_ = std::min(text_.find_first_not_of("'\"", at_), text_.size());
+      const bool alone =
+          name.empty() && at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '{');
+      const bool assigns =
+          alone || (!name.empty() && (take('=') || take(':') || (take('<') && take('-'))));
+      const Json one = assigns ? value(0) : Json();
+      if (one.is_structured() && !one.empty())
+        all[alone ? "values" : name] = one;
+      else
+        at_ = begin;
+      at_ = std::min(text_.find('\n', at_), text_.size() - 1) + 1;
+    }
+    return all;
+  }
+
+ private:
+  static constexpr int most_depth = 16;
+
+  /// To what is no blank and no comment.
+  void skip() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      const bool comment = c == '#' || c == '%' || text_.substr(at_, 2) == "//";
+      if (!comment && std::isspace(static_cast<unsigned char>(c)) == 0) return;
+      at_ = comment ? std::min(text_.find('\n', at_), text_.size()) : at_ + 1;
+    }
+  }
+  bool take(char c) {
+    skip();
+    const bool there = at_ < text_.size() && text_[at_] == c;
+    if (there) ++at_;
+    return there;
+  }
+  std::string span(std::string_view of) {
+    const std::size_t begin = at_;
+    at_ = std::min(text_.find_first_not_of(of, at_), text_.size());
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+  std::string word() {
+    const bool letter =
+        at_ < text_.size() && std::isalpha(static_cast<unsigned char>(text_[at_])) != 0;
+    return letter ? span("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") : "";
+  }
+
+  /// Discarded for what is none.
+  Json value(int depth) {
+    const Json none(Json::value_t::discarded);
+    skip();
+    if (depth > most_depth || at_ >= text_.size()) return none;
+    const char c = text_[at_];
+    if (c == '[' || c == '(' || c == '{') {
+      ++at_;
+      return values(c == '[' ? ']' : c == '(' ? ')' : '}', depth);
+    }
+    if (c == '\'' || c == '"') {
+      const std::size_t end = text_.find(c, at_ + 1);
+      if (end == std::string_view::npos) return none;
+      const std::string text(text_.substr(at_ + 1, end - at_ - 1));
+      at_ = end + 1;
+      return text;
+    }
+    if (const std::string name = word(); !name.empty()) {
+      if (!take('(')) return name;
+      const Json arguments = values(')', depth);
+      const bool around = arguments.is_array() && arguments.size() == 1;
+      return around && arguments.front().is_structured() ? arguments.front() : arguments;
+    }
+    const auto number = parse_number<double>(span("+-.0123456789eE"));
+    return number ? Json(*number) : none;
+  }
+
+  /// A list, or an object of what has a name.
+  Json values(char close, int depth) {
+    Json list = Json::array();
+    Json named = Json::object();
+    while (!take(close)) {
+      const Json one = value(depth + 1);
+      if (one.is_discarded()) return one;
+      if (take(':') || take('=')) {
+        take('>');
+        const Json of = value(depth + 1);
+        if (of.is_discarded()) return of;
+        const bool number = one.is_number();
+        named[number            ? fmt::format("{}", one.get<double>())
+              : one.is_string() ? one.get<std::string>()
+                                : one.dump()] = of;
+      } else {
+        list.push_back(one);
+      }
+      if (!take(',')) take(';');
+    }
+    // Beside a list or an object the rest of a call are options.
+    const bool options = !list.empty() && list.front().is_structured();
+    return named.empty() || options ? list : named;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+}  // namespace
+
+RawTable parse_toml(std::string_view text, const std::string& file) {
+  const auto root = toml_file::parse_document(text, file);
+  const auto& map = std::get<toml_file::Node::Map>(root->value);
+  const auto found = map.find("row");
+  const auto* list =
+      found == map.end() ? nullptr : std::get_if<toml_file::Node::List>(&found->second->value);
+  if (!list || list->empty()) {
+    throw UserError(file + ": no rows; write each as [[row]] with p = 1 and time_s = 800");
+  }
+  KeyedRows rows(file);
+  for (const auto& node : *list) {
+    const std::string place = fmt::format("{}:{}", file, node->line);
+    const auto* row = std::get_if<toml_file::Node::Map>(&node->value);
+    if (!row) throw UserError(place + ": a row is a table, as [[row]]");
+    Values values;
+    for (const auto& [key, value] : *row) values.emplace_back(key, toml_cell(*value, key, place));
+    rows.add(place, std::move(values));
+  }
+  return std::move(rows).table();
+}
+
+RawTable parse_json(std::string_view text, const std::string& file) {
+  NestedRows rows(file);
+  rows.add(parse_bounded_json(text, file), "value", {});
+  RawTable table = std::move(rows).table();
+  if (!table.rows.empty()) return table;
+  throw UserError(
+      file + R"(: no rows; write [{"p": 1, "time_s": 800}, ...] or {"rows": [...]} around it)");
+}
+
+RawTable assigned_rows(std::string_view text, const std::string& file) {
+  NestedRows rows(file);
+  rows.add(LiteralReader(text).assigned(), "value", {});
+  RawTable table = std::move(rows).table();
+  const bool counts = std::ranges::any_of(table.columns, names_a_count);
+  return counts && table.rows.size() > 1 ? table : RawTable{};
+}
+}  // namespace scaleworth::cli
