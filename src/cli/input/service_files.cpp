@@ -165,17 +165,6 @@ std::string plain_json(std::string_view text) {
   return plain;
 }
 
-/// The lines of a text in which each is an object; empty for one document.
-std::vector<std::string_view> json_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  for (const std::string_view line : split(text, '\n'))
-    if (!trimmed(line).empty()) lines.push_back(trimmed(line));
-  const auto whole = [](std::string_view line) {
-    return line.starts_with('{') && line.ends_with('}');
-  };
-  return std::ranges::all_of(lines, whole) ? lines : std::vector<std::string_view>{};
-}
-
 std::string text_of(const std::string& path) {
   constexpr std::uintmax_t most_bytes = 512U << 20U;
   return read_whole(path, path, most_bytes, " are too many; give the run's summary alone");
@@ -191,6 +180,16 @@ RawTable table_in(std::string_view text, const std::string& file) {
   return parse_raw_table(table, file);
 }
 }  // namespace
+
+std::vector<std::string_view> json_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (const std::string_view line : split(text, '\n'))
+    if (!trimmed(line).empty()) lines.push_back(trimmed(line));
+  const auto whole = [](std::string_view line) {
+    return line.starts_with('{') && line.ends_with('}');
+  };
+  return std::ranges::all_of(lines, whole) ? lines : std::vector<std::string_view>{};
+}
 
 ServiceFile parse_service_file(std::string_view text, const std::string& file) {
   const std::string_view front = trimmed(text);

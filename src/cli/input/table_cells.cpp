@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <numeric>
+#include <regex>
 #include <set>
 
 namespace scaleworth::cli {
@@ -462,5 +463,19 @@ bool counts_machines(const RawTable& table, std::size_t i) {
 
 std::string without_marks(std::string_view text) {
   return std::string(trimmed(text, " *`"));
+}
+
+bool has_digit(std::string_view text) {
+  return text.find_first_of("0123456789") != std::string_view::npos;
+}
+
+std::string values_only(std::string_view line) {
+  static const std::regex spread(
+      "(?:\xC2\xB1|"
+      R"(\+/-|\+-)\s*[0-9][0-9.,]*\s*%?|(?:range:?\s*)?\[[0-9.]+([^0-9,;\]]*)[,;]\s*[0-9.]+\1\])",
+      std::regex::icase);
+  static const std::regex minutes(R"(([0-9]{1,3})'([0-5][0-9](?:\.[0-9]+)?)(?:"|''))");
+  const std::string text(line);
+  return std::regex_replace(std::regex_replace(text, spread, ""), minutes, "$1m$2s");
 }
 }  // namespace scaleworth::cli

@@ -22,10 +22,6 @@ struct Token {
   std::size_t end = 0;
 };
 
-bool has_digit(std::string_view text) {
-  return text.find_first_of("0123456789") != std::string_view::npos;
-}
-
 /// Numbers ("1,024.5", "3e+00"), words and signs; what is no ASCII belongs to words.
 std::vector<Token> tokens_of(std::string_view text) {
   constexpr char letter = '\x7F';
@@ -116,7 +112,10 @@ class CountFinder {
     while (sign_at(next, "-_*")) ++next;
     static const std::regex times("x(?:([0-9]+)x)?(.*[0-9].*)?");
     std::smatch each;
-    const std::string first = word_at(next);
+    std::string first = word_at(next);
+    // "2 x 8 GPUs" as "2x8 GPUs"
+    if (first == "x" && next + 1 < tokens_.size() && tokens_[next + 1].kind == '1')
+      first += tokens_[++next].text;
     const bool model = std::regex_match(first, each, times);
     if (model) ++next;
     if (model && each[1].matched && each.length(1) < 6) *count *= std::stol(each.str(1));
@@ -134,7 +133,9 @@ class CountFinder {
     const std::string thing = thing_in(word_at(next));
     const bool part = word_at(next + 1) == "per" || word_at(next + 1) == "hours" ||
                       (sign_at(next + 1, "/") && !word_at(next + 2).empty());
-    if (!thing.empty() && !part) return said(*count, thing, i, next);
+    // "64 GPUs total"
+    const std::size_t last = is_word("all", word_at(next + 1)) ? next + 1 : next;
+    if (!thing.empty() && !part) return said(*count, thing, i, last);
     return named ? std::optional(said(*count, "", i, next - 1)) : std::nullopt;
   }
 
@@ -512,26 +513,15 @@ struct Said {
   std::vector<Measure> measures;
   bool heading = false;  // "4 GPUs:"
   bool serial = false;   // its measurements are of one
+  bool numbers = false;  // it has some behind its count
   std::string label;     // without its count
 };
-
-/// A line without what stands behind a value and is none: "± 3.2", "Range: [1.1s, 1.3s]"; minutes
-/// and seconds as "2m42s".
-std::string values_only(std::string_view line) {
-  static const std::regex spread(
-      "(?:\xC2\xB1|"
-      R"(\+/-|\+-)\s*[0-9][0-9.,]*\s*%?|(?:range:?\s*)?\[[0-9.]+([^0-9,;\]]*)[,;]\s*[0-9.]+\1\])",
-      std::regex::icase);
-  static const std::regex minutes(R"(([0-9]{1,3})'([0-5][0-9](?:\.[0-9]+)?)(?:"|''))");
-  const std::string text(line.substr(0, longest_text));
-  return std::regex_replace(std::regex_replace(text, spread, ""), minutes, "$1m$2s");
-}
 
 std::vector<Said> said_by(const std::vector<TextLine>& lines) {
   std::vector<Said> said;
   for (const TextLine& line : lines) {
     Said& one = said.emplace_back();
-    std::string rest = values_only(line.text);
+    std::string rest = values_only(line.text.substr(0, longest_text));
     one.counts = CountFinder(rest, false).all();
     for (const SaidCount& count : one.counts) {
       std::size_t begin = count.begin;
@@ -546,6 +536,7 @@ std::vector<Said> said_by(const std::vector<TextLine>& lines) {
     }
     one.measures = measures_of(rest);
     one.label = rest.substr(0, rest.find_first_of("0123456789:"));
+    one.numbers = !one.counts.empty() && has_digit(rest);
     const std::string_view first = line.text.substr(0, line.text.find(' '));
     // Prose around a list compares what the list says.
     const bool listed = !one.measures.empty() && (first == "-" || first == "*" || first == "+");
@@ -588,6 +579,7 @@ struct Block {
   std::string place;
   std::string label;
   bool serial = false;
+  bool numbers = false;                                     // stand behind the count
   std::string title{};                                      // a line of no number above it
   std::map<std::string, std::vector<std::string>> cells{};  // by key
   std::map<std::string, std::string> of{};                  // the first word of their lines, by key
@@ -615,7 +607,8 @@ void title_lists(std::vector<Block>& blocks) {
 /// Of each count the lines up to the next.
 std::vector<Block> blocks_of(const std::vector<TextLine>& lines,
                              const std::vector<Said>& said,
-                             const std::string& file) {
+                             const std::string& file,
+                             std::vector<std::string>& left_out) {
   std::vector<Block> blocks;
   std::vector<Block> serial;
   std::map<std::string_view, int> times;  // that a line stands there
@@ -627,7 +620,8 @@ std::vector<Block> blocks_of(const std::vector<TextLine>& lines,
     const bool again = !blocks.empty() && !line.counts.empty() && line.measures.empty() &&
                        blocks.back().count == line.counts.front().count;
     if (!line.counts.empty() && !again)
-      blocks.push_back({line.counts.front().count, place, line.label, false, std::move(title)});
+      blocks.push_back(
+          {line.counts.front().count, place, line.label, false, line.numbers, std::move(title)});
     if (line.serial) serial.push_back({"1", place, line.label, true});
     title = line.counts.empty() && line.measures.empty() && times[lines[i].text] == 1
                 ? std::string(trimmed(lines[i].text.substr(0, 60), " #*:>`|"))
@@ -642,6 +636,9 @@ std::vector<Block> blocks_of(const std::vector<TextLine>& lines,
   }
   if (find_in(blocks, "1", &Block::count) == nullptr)
     blocks.insert(blocks.begin(), serial.begin(), serial.end());
+  for (const Block& block : blocks)
+    if (block.cells.empty() && block.numbers)
+      left_out.push_back(fmt::format("{} (no measurement)", block.count));
   std::erase_if(blocks, [](const Block& block) { return block.cells.empty(); });
   title_lists(blocks);
   return blocks;
@@ -654,7 +651,8 @@ RawTable running_text(const std::vector<TextLine>& lines, const std::string& fil
   std::vector<Said> said = said_by(lines);
   const auto noun = choose_noun(said);
   if (!noun) return {};
-  std::vector<Block> blocks = blocks_of(lines, said, file);
+  std::vector<std::string> left_out;
+  std::vector<Block> blocks = blocks_of(lines, said, file, left_out);
   std::set<std::string> keys;  // that all blocks have
   const auto find_keys = [&] {
     for (const Block& block : blocks)
@@ -680,6 +678,7 @@ RawTable running_text(const std::vector<TextLine>& lines, const std::string& fil
     const bool taken = name.empty() || std::ranges::count(table.columns, name) > 0;
     table.columns.push_back(taken ? fmt::format("column {}", table.columns.size() + 1) : name);
   }
+  table.left_out = std::move(left_out);
   const bool lists = !blocks.front().title.empty();
   if (lists) table.columns.emplace_back("list");
   for (const Block& block : blocks) {

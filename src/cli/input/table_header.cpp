@@ -317,10 +317,11 @@ HeaderWords header_words(const std::string& text) {
     const bool bracket = group % 2 == 1;
     if (bracket && words.size() == 2 && is_word("filler", words.front()))
       words.erase(words.begin());
-    header.not_measured =
-        header.not_measured || std::ranges::any_of(words, [&](const std::string& word) {
-          return is_word("not_measured", word) && !(bracket && header_unit(word));
-        });
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const bool of_things = i + 1 < words.size() && thing_of(words[i + 1]);  // "virtual CPUs"
+      if (is_word("not_measured", words[i]) && !of_things && !(bracket && header_unit(words[i])))
+        header.not_measured = true;
+    }
     if (bracket && words.size() == 1)
       if (const Unit* unit = header_unit(words.front())) {
         header.unit = unit;

@@ -324,6 +324,12 @@ BuiltRows built_rows(const RawTable& table, Columns& columns);
 
 TableKind kind_of(const Columns& columns);
 
+/// A line without what stands behind a value and is none: "± 3.2", "Range: [1.1s, 1.3s]"; minutes
+/// and seconds as "2m42s".
+std::string values_only(std::string_view line);
+bool has_digit(std::string_view text);
+/// The lines of a text in which each is an object; empty for one document.
+std::vector<std::string_view> json_lines(std::string_view text);
 /// Without what Markdown puts around a text: "**A**", "`A`".
 std::string without_marks(std::string_view text);
 /// Throws UserError beginning with `option` for a column that is not there.

@@ -308,7 +308,10 @@ RawTable parse_toml(std::string_view text, const std::string& file) {
 
 RawTable parse_json(std::string_view text, const std::string& file) {
   NestedRows rows(file);
-  rows.add(parse_bounded_json(text, file), "value", {});
+  const std::vector<std::string_view> lines = json_lines(text);
+  Json document = Json::array();
+  for (const std::string_view line : lines) document.push_back(parse_bounded_json(line, file));
+  rows.add(lines.size() > 1 ? document : parse_bounded_json(text, file), "value", {});
   RawTable table = std::move(rows).table();
   if (!table.rows.empty()) return table;
   throw UserError(
