@@ -293,7 +293,8 @@ class ReadAheadSource final : public ByteSource {
   bool last_ = false;                    // no block follows
   std::vector<char> block_;              // that is being emptied
   std::size_t taken_ = 0;                // bytes of it
-  std::future<std::vector<char>> next_;  // the last member: its thread uses the others
+  // Shared: an exception is thrown at each read. The last member, whose thread uses the others.
+  std::shared_future<std::vector<char>> next_;
 };
 }  // namespace
 

@@ -85,7 +85,7 @@ TEST_CASE("a probe fails when every result is wrong", "[gpu]") {
   }
   SimNode node(truths);
   REQUIRE_THROWS_AS(node.measure(probe_name::gpu_compute, Suite::quick), ProbeFailure);
-  REQUIRE(find_probe(node.run(), probe_name::gpu_compute)->points.size() == 9);
+  REQUIRE(find_probe(node.run(), probe_name::gpu_compute)->points.size() == 4);
 }
 
 TEST_CASE("a probe fails when every GPU does", "[gpu]") {
@@ -121,7 +121,7 @@ TEST_CASE("the GPUs after the first of a kind get a short look, which is said", 
     REQUIRE(points_of(memory, 3) == (suite == Suite::quick ? 1 : 2));
     REQUIRE(warns(memory, "GPU 0 was measured in full, the other 3 by a short look, one large"));
     const ProbeRecord& compute = node.measure(probe_name::gpu_compute, suite);
-    REQUIRE(points_of(compute, 0) == 9);
+    REQUIRE(points_of(compute, 0) == 4);
     REQUIRE(points_of(compute, 3) == 0);
     REQUIRE(warns(compute, "GPU 0 was measured in full, the other 3 not at all"));
   }

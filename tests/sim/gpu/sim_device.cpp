@@ -230,7 +230,7 @@ DeviceMeasured SimDevice::time_transfer(const TransferWork& work, const Target& 
   const Bytes moved = directions * work.bytes;
   DeviceMeasured measured =
       timed(truth_.link.alpha_s + moved.value() / transfer_rate(work), target);
-  measured.bytes = work.working_set;
+  measured.bytes = moved;
   return measured;
 }
 

@@ -57,24 +57,6 @@ TEST_CASE("of several variants at one size the fastest counts and is named", "[g
   CHECK_THAT(result.roofline.memory_levels[0].value.value.value(), WithinRel(0.8e12, 1e-9));
 }
 
-TEST_CASE("private rereads are L1 as long as a multiprocessor's own memory holds them", "[gpu]") {
-  GpuResult result = round_result();
-  // 100 multiprocessors share 32 MB of L2: beyond 320 kB each it is memory.
-  analyse_gpu_memory(record_of(probe_name::gpu_memory,
-                               {stream_point("multiprocessor", 16'000, 20e12),
-                                stream_point("multiprocessor", 32'000, 20e12),
-                                stream_point("multiprocessor", 64'000, 20e12),
-                                stream_point("multiprocessor", 1'000'000, 0.9e12),
-                                stream_point("multiprocessor", 2'000'000, 0.9e12),
-                                stream_point("shared", 32'000, 25e12)}),
-                     result);
-  REQUIRE(result.roofline.memory_levels.size() == 2);
-  CHECK(level_named(result, "L1")->largest == Bytes(64'000));
-  CHECK_THAT(level_named(result, "shared")->value.value.value(), WithinRel(25e12, 1e-9));
-  // A product's operands stream from the device's memory: neither belongs under its roof.
-  CHECK(result.roofline.memory.empty());
-}
-
 TEST_CASE("latency is told in cycles of the clock counted beside it", "[gpu]") {
   GpuResult result = round_result();
   analyse_gpu_latency(record_of(probe_name::gpu_latency,
@@ -419,7 +401,7 @@ TEST_CASE("ceilings of a GPU have no CPU time and name an impossible one", "[gpu
   CHECK_FALSE(result.roofline.ceilings[0].contended);
   CHECK_THAT(result.roofline.ceilings[0].against->fraction_at_clock->value, WithinRel(0.9, 1e-12));
   REQUIRE(result.warnings.size() == 1);
-  CHECK(result.warnings[0].starts_with("fp32 on the CUDA cores reaches"));
+  CHECK(result.warnings[0].starts_with("fp32 on the cuda cores reaches"));
 }
 
 TEST_CASE("a PCIe link's rate follows from generation and width", "[gpu]") {
