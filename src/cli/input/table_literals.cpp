@@ -138,8 +138,14 @@ class NestedRows {
   /// Objects, or lists of one length each, below names in the first.
   void add_list(const Json& list, const std::string& name, const Values& cells) {
     WordList names;
+    std::size_t number = 0;
     for (const Json& item : list) {
+      ++number;
       if (item.is_object()) add(item, name, cells);
+      if (!item.is_structured() && list.front().is_object())
+        throw UserError(R"({}: row {}: a row is an object, as {{"p": 1, "time_s": 800}})",
+                        rows_.file(),
+                        number);
       if (!item.is_array() || !holds_no_more(item) || item.empty()) continue;
       if (names.empty())
         for (const Json& one : item)
@@ -308,7 +314,9 @@ RawTable parse_toml(std::string_view text, const std::string& file) {
 
 RawTable parse_json(std::string_view text, const std::string& file) {
   NestedRows rows(file);
-  rows.add(parse_bounded_json(text, file), "value", {});
+  const Json document = parse_bounded_json(text, file);
+  const bool scalars = holds_no_more(document) && !counts(document);
+  if (!scalars) rows.add(document, "value", {});
   RawTable table = std::move(rows).table();
   if (!table.rows.empty()) return table;
   throw UserError(
@@ -317,7 +325,11 @@ RawTable parse_json(std::string_view text, const std::string& file) {
 
 RawTable assigned_rows(std::string_view text, const std::string& file) {
   NestedRows rows(file);
-  rows.add(LiteralReader(text).assigned(), "value", {});
+  try {
+    rows.add(LiteralReader(text).assigned(), "value", {});
+  } catch (const UserError&) {
+    return {};  // a list of something else
+  }
   RawTable table = std::move(rows).table();
   const bool counts = std::ranges::any_of(table.columns, names_a_count);
   return counts && table.rows.size() > 1 ? table : RawTable{};
