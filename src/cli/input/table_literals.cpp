@@ -138,8 +138,14 @@ class NestedRows {
   /// Objects, or lists of one length each, below names in the first.
   void add_list(const Json& list, const std::string& name, const Values& cells) {
     WordList names;
+    std::size_t number = 0;
     for (const Json& item : list) {
+      ++number;
       if (item.is_object()) add(item, name, cells);
+      if (!item.is_structured() && list.front().is_object())
+        throw UserError(R"({}: row {}: a row is an object, as {{"p": 1, "time_s": 800}})",
+                        rows_.file(),
+                        number);
       if (!item.is_array() || !holds_no_more(item) || item.empty()) continue;
       if (names.empty())
         for (const Json& one : item)
@@ -311,7 +317,9 @@ RawTable parse_json(std::string_view text, const std::string& file) {
   const std::vector<std::string_view> lines = json_lines(text);
   Json document = Json::array();
   for (const std::string_view line : lines) document.push_back(parse_bounded_json(line, file));
-  rows.add(lines.size() > 1 ? document : parse_bounded_json(text, file), "value", {});
+  if (lines.size() < 2) document = parse_bounded_json(text, file);
+  const bool scalars = holds_no_more(document) && !counts(document);
+  if (!scalars) rows.add(document, "value", {});
   RawTable table = std::move(rows).table();
   if (!table.rows.empty()) return table;
   throw UserError(
@@ -320,7 +328,11 @@ RawTable parse_json(std::string_view text, const std::string& file) {
 
 RawTable assigned_rows(std::string_view text, const std::string& file) {
   NestedRows rows(file);
-  rows.add(LiteralReader(text).assigned(), "value", {});
+  try {
+    rows.add(LiteralReader(text).assigned(), "value", {});
+  } catch (const UserError&) {
+    return {};  // a list of something else
+  }
   RawTable table = std::move(rows).table();
   const bool counts = std::ranges::any_of(table.columns, names_a_count);
   return counts && table.rows.size() > 1 ? table : RawTable{};
