@@ -183,7 +183,8 @@ Attributed attribute(const Job& job, const Known* known) {
   result.programs = programs(job);
   result.remarks = job.remarks;
   result.contradictions = job.contradictions;
-  if (!job.ranks_from.empty()) result.remarks.insert(result.remarks.begin(), job.ranks_from);
+  const bool alone = job.recordings.size() == 1 && result.job_size.at_least <= 1;
+  if (!alone && !job.ranks_from.empty()) result.remarks.insert(result.remarks.begin(), job.ranks_from);
   add_recording_remarks(job, result.remarks);
   result.classes = classified_time(job);
 

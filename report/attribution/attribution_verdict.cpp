@@ -383,7 +383,12 @@ Verdict judge_attribution(const AttributionView& view) {
     lines.push_back("Within the steps: " + found.front().sentence + ".");
   const bool by_figures = attribution.contradictions.empty() && limit != StepLimit::maybe_layers &&
                           limit != StepLimit::mostly_outside;
-  if (by_figures) verdict.action = action_of(view, found);
+  // The first sentence then asks for another recording.
+  const bool half_seen = found.empty() && (limit == StepLimit::marked_part ||
+                                           limit == StepLimit::few_steps ||
+                                           std::cmp_less(attribution.recordings.size(),
+                                                         job_ranks(attribution)));
+  if (by_figures && !half_seen) verdict.action = action_of(view, found);
   if (view.averages && found.empty()) lines.push_back(compute_line(attribution));
   lines.push_back(unmatched_line(attribution));
   lines.push_back(waiting_share(attribution));

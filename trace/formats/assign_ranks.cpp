@@ -132,8 +132,7 @@ std::string decide(std::vector<Recording>& recordings) {
   if (!nothing_known)
     return "some ranks come from metadata or file names; the other recordings took the free "
            "ranks in their order";
-  if (recordings.size() == 1) return "";
-  return one_file
+  return one_file && recordings.size() > 1
              ? fmt::format("ranks are the {}, because nothing else states them",
                            sources(recordings))
              : "ranks are the order of the files, because neither metadata nor names state them";

@@ -619,6 +619,8 @@ std::vector<Block> blocks_of(const std::vector<TextLine>& lines,
     const std::string place = fmt::format("{}:{}", file, lines[i].number);
     const bool again = !blocks.empty() && !line.counts.empty() && line.measures.empty() &&
                        blocks.back().count == line.counts.front().count;
+    if (again && line.numbers && !blocks.back().cells.empty())
+      left_out.push_back(fmt::format("{} (no measurement)", blocks.back().count));
     if (!line.counts.empty() && !again)
       blocks.push_back(
           {line.counts.front().count, place, line.label, false, line.numbers, std::move(title)});
@@ -643,7 +645,6 @@ std::vector<Block> blocks_of(const std::vector<TextLine>& lines,
   title_lists(blocks);
   return blocks;
 }
-
 }  // namespace
 
 RawTable running_text(const std::vector<TextLine>& lines, const std::string& file) {
