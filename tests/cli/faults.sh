@@ -93,7 +93,7 @@ case "$case_name" in
     complains "no command 'decid'; did you mean decide?" decid "$work/t.csv"
     complains "no command 'frobnicate' (all: scaleworth --help)" frobnicate
     complains "t.csv is a table: give it to scaleworth decide" "$work/t.csv"
-    complains 'decide does not take --prise; did you mean --price? (all: scaleworth decide --help-all)' decide --prise 2
+    complains 'decide does not take --prise; did you mean --price or --prices? (all: scaleworth decide --help-all)' decide --prise 2
     complains 'decide does not take --frobnicate (all:' decide --frobnicate
     complains 'decide does not take -o; redirect: > FILE' decide "$work/t.csv" -o page.html
     complains '--max-count = 99999999999: no number of its kind, or too large' decide "$work/t.csv" --max-count 99999999999
@@ -651,7 +651,7 @@ END
       expect_code 0
     done
     for wrong in '--gpu a100 --model gpt2 --tokens-per-second 1' '--gpu a100-80gb --model gpt2 --tokens-per-second -1' '--gpu a100-80gb --model gpt-2 --tokens-per-second 1' \
-        '--gpu a100-80gb --model gpt2' '--gpu a100-80gb --model gpt2 --tokens-per-second 1 --convention plam' \
+        '--gpu a100-80gb --gpus 2' '--gpu a100-80gb --model gpt2 --tokens-per-second 1 --convention plam' \
         '--gpu a100-80gb --model gpt2 --tokens-per-second 1 --dtype fp8' '--gpu a100-80gb --model gpt2 --tokens-per-second 1 --sequence 4096' \
         '--model gpt2 --tokens-per-second 1' '--gpu a100-80gb --model gpt2 --tokens-per-second 1 --measured-peak /nonexistent'; do
       # shellcheck disable=SC2086

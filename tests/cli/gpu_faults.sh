@@ -71,7 +71,7 @@ EOF
     [ "$total" -le 180 ] || fail "quick takes $total s on 8 GPUs"
     # One GPU has the full plan in the order of importance on one.
     total=$(planned standard 1)
-    [ "$total" -ge 300 ] || fail "standard takes $total s on one GPU"
+    [ "$total" -ge 270 ] || fail "standard takes $total s on one GPU"
     expect_out 'roofline.gpu.launch .* step.training'
     run 20 "$program" bench --machine cuda --dry-run --suite standard --ranks 8 --time 2m
     expect_code 0
@@ -118,7 +118,7 @@ EOF
   a_models_layers_are_placed)
     run 120 "$rehearsal" roofline --quiet --only roofline.gpu.gemm,roofline.gpu.memory --model llama-3.1-8b --out "$work/run" --details
     expect_code 0
-    expect_out 'llama-3.1-8b qkv'
+    expect_out 'llama-3.1-8b bf16 16 6,144 4,096 .* qkv'
     ;;
   the_slow_gpu_is_named)
     SCALEWORTH_SIM_GPUS=4 SCALEWORTH_SIM_FAULT=slow:2 run 120 "$rehearsal" roofline --quiet --out "$work/run"

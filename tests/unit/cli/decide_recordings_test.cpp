@@ -13,6 +13,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -20,12 +21,26 @@ using namespace scaleworth;
 
 namespace {
 
-/// One file with all ranks of a generated job, as `attribute --export` writes it.
-std::string write_job(const std::filesystem::path& folder, const sim::JobTruth& truth) {
+/// One file of a generated job: its attribution in JSON, or a timeline.
+std::string write_job(const std::filesystem::path& folder,
+                      const sim::JobTruth& truth,
+                      bool as_timeline = false) {
   const sim::GeneratedJob generated = sim::generate_job(truth);
   const trace::Attributed attributed = trace::attribute(generated.job);
   const auto path = folder / (std::to_string(truth.ranks) + "-ranks.json");
+  if (!as_timeline) {
+    std::ofstream(path) << report::render_attribution(
+        attributed.result, std::nullopt, {report::Format::json});
+    return path.string();
+  }
+  // Its own timelines are refused; without their mark this one is as Kineto's.
   trace::export_timeline(generated.job, attributed, path.string(), {});
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::string renamed = text.str();
+  constexpr std::string_view mark = "scaleworthExport";
+  renamed.replace(renamed.find(mark), mark.size(), "otherExport");
+  std::ofstream(path) << renamed;
   return path.string();
 }
 
@@ -44,7 +59,7 @@ model::Decision decide_on(Truth truth_of) {
   std::vector<std::string> inputs;
   for (const int ranks : {1, 2, 4, 8}) inputs.push_back(write_job(folder.path(), truth_of(ranks)));
   for (const std::string& input : inputs)
-    CHECK(cli::input_kind(input) == cli::InputKind::recordings);
+    CHECK(cli::input_kind(input) == cli::InputKind::attribution);
   return model::decide_table(cli::recordings_table(inputs, model::Scaling::weak), {});
 }
 
@@ -162,7 +177,7 @@ TEST_CASE("attributions in JSON stand beside recordings, and are refused where t
   const std::string path = (folder.path() / "two.json").string();
   std::ofstream(path) << text;
   CHECK(cli::input_kind(path) == cli::InputKind::attribution);
-  const auto table = cli::recordings_table({path, write_job(folder.path(), quiet(1))}, {});
+  const auto table = cli::recordings_table({path, write_job(folder.path(), quiet(1), true)}, {});
   CHECK(table.rows.size() == 2);
   const auto changed = [&](const std::string& from, const std::string& to, std::size_t after = 0) {
     std::string other = text;

@@ -162,15 +162,18 @@ TEST_CASE("two attributions of one count are refused by their names", "[decide]"
                     "job lie in one folder, or come as one quoted pattern)");
 }
 
-TEST_CASE("strong scaling is assumed with a remark, and questioned where compute does not shrink",
-          "[decide]") {
+TEST_CASE("how work grows is read from the compute per rank, with a remark", "[decide]") {
   const std::vector<AttributedCount> counts{attributed_count(job(8), "8"),
                                             attributed_count(job(1), "1")};
   const ScalingTable assumed = attributed_table(counts, std::nullopt);
   CHECK(assumed.rows.front().count == 1);
-  CHECK(scaling_of(assumed) == Scaling::strong);
-  CHECK(contains(assumed.remarks.back().whole(), "say --scaling weak"));
-  CHECK(scaling_of(attributed_table(counts, Scaling::weak)) == Scaling::weak);
+  CHECK(scaling_of(assumed) == Scaling::weak);
+  CHECK(contains(assumed.remarks.back().whole(), "of that at 1: read as weak scaling"));
+  CHECK(contains(assumed.remarks.back().whole(), "--scaling strong says otherwise"));
+  CHECK(scaling_of(attributed_table(counts, Scaling::strong)) == Scaling::strong);
+  std::vector<AttributedCount> shared = counts;
+  *shared.front().row.parts_s[index_of(PartGroup::compute)] /= 7.0;
+  CHECK(scaling_of(attributed_table(shared, std::nullopt)) == Scaling::strong);
 }
 
 TEST_CASE("POP factors of recordings decide on the cause, and say where the parts differ",
@@ -198,7 +201,7 @@ TEST_CASE("without factors at the baseline the parts decide, and it is said why"
   bare.ledger.factors.reset();
   bare.ledger.no_factors = "the clocks do not compare";
   const Decision decision =
-      decide_table(attributed_table({bare, with_factors(8, 1.0, 0.4, 0.9)}, std::nullopt), {});
+      decide_table(attributed_table({bare, with_factors(8, 1.0, 0.4, 0.9)}, Scaling::strong), {});
   CHECK_FALSE(decision.diagnosis.by_factors);
   CHECK(contains(decision.diagnosis.factor_note, "2 has no POP factors: the clocks do not"));
   REQUIRE(decision.diagnosis.cause);

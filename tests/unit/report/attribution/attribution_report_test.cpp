@@ -143,12 +143,12 @@ TEST_CASE("what a lone recording loses leads its verdict, and what nobody can sp
   const Verdict verdict = judge_attribution({job, options, job_means(job.ledger)});
   REQUIRE(
       verdict.headline ==
-      "Communication that nothing hides takes 5.50 ms of each step of 20.0 ms (27.5 %): overlap "
-      "it with the backward pass (no steady step, boundary only).");
+      "Communication, or waiting for its partners, takes 5.50 ms of each step of 20.0 ms (27.5 %): "
+      "record all ranks, to see who waits (no steady step, boundary only).");
   REQUIRE(
       verdict.lines.at(1) ==
-      "Exposed communication of 5.50 ms per step (27.5 %) has partners without a recording: how "
-      "much of it is waiting is n/a.");
+      "Exposed communication of 5.50 ms per step (27.5 %) has partners without a recording, or that "
+      "the recordings do not name: how much of it is waiting is n/a.");
 }
 
 TEST_CASE("a job without a loss worth an action is healthy, with where its compute goes",
