@@ -118,8 +118,9 @@ Picture shown_of(const GpuResult& gpu) {
       if (ceiling.isa == Isa::cuda_cores)
         add_roof({{ceiling.precision}, ceiling.ceiling().value, *memory}, shown);
   }
-  std::ranges::stable_partition(
-      shown.roofs, [](const Roof& roof) { return roof.format.precision == NumberFormat::bf16; });
+  std::stable_partition(shown.roofs.begin(), shown.roofs.end(), [](const Roof& roof) {
+    return roof.format.precision == NumberFormat::bf16;
+  });
   std::erase_if(shown.gemms, [&](const PlacedGemm& gemm) { return !has_roof(shown, gemm.format); });
   return shown;
 }
