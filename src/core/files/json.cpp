@@ -156,23 +156,46 @@ void add(Container& parent, bool schema, std::string_view key, ordered_json valu
 }
 constexpr std::size_t longest_line = 300;
 
-/// On one line where that fits.
-std::string spread(const ordered_json& value, const std::string& indent) {
-  if (!value.is_structured() || value.empty())
-    return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-  const bool object = value.is_object();
-  const bool flat = value.is_array() && !value.front().is_structured();
+std::string plain(const ordered_json& value) {
+  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+/// A list of values without a structure.
+bool is_flat(const ordered_json& value) {
+  return value.is_array() && !value.empty() && !value.front().is_structured();
+}
+
+std::string bracketed(const ordered_json& value, const std::string& line) {
+  return value.is_object() ? "{ " + line + " }" : "[" + line + "]";
+}
+
+/// What stands between its brackets on one line; absent, as soon as that is known, where it is too
+/// long. `whole`: it may be as long as it is.
+std::optional<std::string> one_line(const ordered_json& value, bool whole) {
   std::string line;
-  std::string lines;
   for (const auto& [key, item] : value.items()) {
-    const std::string name = object ? ordered_json(key).dump() + ": " : "";
-    line += (line.empty() ? "" : ", ") + name + spread(item, "");
-    if (flat) continue;
-    lines += (lines.empty() ? "\n  " : ",\n  ") + indent + name + spread(item, indent + "  ");
+    line += (line.empty() ? "" : ", ") + (value.is_object() ? ordered_json(key).dump() + ": " : "");
+    if (!item.is_structured() || item.empty()) {
+      line += plain(item);
+    } else {
+      const auto inner = one_line(item, false);
+      if (!inner) return std::nullopt;
+      line += bracketed(item, *inner);
+    }
+    if (!whole && line.size() >= longest_line) return std::nullopt;
   }
-  if (flat) return "[" + line + "]";
-  const bool fits = line.find('\n') == std::string::npos && line.size() < longest_line;
-  if (fits) return object ? "{ " + line + " }" : "[" + line + "]";
+  return line;
+}
+
+/// On one line where that fits, and a list of plain values always.
+std::string spread(const ordered_json& value, const std::string& indent) {
+  if (!value.is_structured() || value.empty()) return plain(value);
+  if (const auto line = one_line(value, is_flat(value))) return bracketed(value, *line);
+  const bool object = value.is_object();
+  std::string lines;
+  for (const auto& [key, item] : value.items())
+    lines += (lines.empty() ? "\n  " : ",\n  ") + indent +
+             (object ? ordered_json(key).dump() + ": " : "") + spread(item, indent + "  ");
   return (object ? "{" : "[") + lines + "\n" + indent + (object ? "}" : "]");
 }
 
