@@ -205,7 +205,7 @@ case "$case_name" in
     mkdir "$work/small"
     mount -t tmpfs -o size=16k tmpfs "$work/small" 2>/dev/null || skip "mounting is not permitted here"
     mounted=$work/small
-    run 60 roofline --only roofline.compute,roofline.memory --out "$work/small/run"
+    run 150 roofline --only roofline.compute,roofline.memory --out "$work/small/run"
     expect_code 1
     expect_error 'no space'
     grep -q 'GFLOP/s' "$work/out" || fail "what was measured was not shown"
