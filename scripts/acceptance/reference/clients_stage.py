@@ -9,7 +9,7 @@ import sys
 from reference import figures
 from reference.execution import CUT_OFF, run
 from reference.place import SCRIPTS
-from reference.recordings import attribute, check_ledger, recorded_line, recordings_of
+from reference.recordings import attribute, check_failed, check_ledger, check_recorded, recordings_of
 
 LIMIT_S = 90
 CANNOT = 77
@@ -47,14 +47,9 @@ def recorded(place, record, client):
         return None
     if ended.code != 0:
         plain = run(record, client + ".plain", program, LIMIT_S, place.deadline) if ended.code != CUT_OFF else None
-        if plain and plain.code != 0:
-            record.skip(f"{gate}: recorded", f"fails unrecorded too (exit code {plain.code}): {plain.last_words()}")
-        else:
-            record.check(f"{gate}: recorded", False, f"exit code {ended.code}", "as unrecorded: 0", ended.last_words())
+        check_failed(record, gate, ended, plain)
         return None
-    line = recorded_line(ended)
-    record.check(f"{gate}: recorded", line is not None and line[1] > 0 and line[3] == 0,
-                 "nothing" if line is None else f"{line[0]} files, {line[1]} kernels and copies, {line[3]} dropped", "kernels, 0 dropped")
+    check_recorded(record, gate, ended)
     for path in recordings_of(folder):
         record.keep(os.path.relpath(path, record.work))
     record.keep(client + ".times.json")

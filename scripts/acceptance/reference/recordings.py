@@ -35,6 +35,21 @@ def attribute(place, record, name, source):
     return figures.load(target)
 
 
+def check_recorded(record, gate, ended):
+    line = recorded_line(ended)
+    record.check(f"{gate}: recorded", line is not None and line[1] > 0 and line[3] == 0,
+                 "nothing" if line is None else f"{line[0]} files, {line[1]} kernels and copies, {line[3]} dropped",
+                 "kernels, 0 dropped")
+
+
+def check_failed(record, gate, ended, plain):
+    """A program that fails under `trace`: its own fault where it fails without (`plain`, None where that was not tried)."""
+    if plain and plain.code != 0:
+        record.skip(f"{gate}: recorded", f"fails unrecorded too (exit code {plain.code}): {plain.last_words()}")
+    else:
+        record.check(f"{gate}: recorded", False, f"exit code {ended.code}", "as unrecorded: 0", ended.last_words())
+
+
 def check_ledger(record, name, attribution):
     good, total = figures.sums_exactly(attribution)
     record.check(f"{name}: parts sum to the step", good == total and total > 0, f"{good} of {total} steps", "all, to the nanosecond")

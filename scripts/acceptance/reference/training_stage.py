@@ -9,7 +9,7 @@ import sys
 from reference import figures
 from reference.execution import CUT_OFF, run
 from reference.place import SCRIPTS, python_has, why_no_torch
-from reference.recordings import attribute, check_export, check_ledger, keep_example, recorded_line
+from reference.recordings import attribute, check_export, check_failed, check_ledger, check_recorded, keep_example, recorded_line
 
 CANNOT = 77
 ROUNDS = 3
@@ -135,15 +135,9 @@ def recorded(place, record, gate, options, ranks=1, flags=(), export=False):
         return None
     if ended.code != 0:
         plain = run(record, name + ".plain", command, limit, place.deadline)
-        if plain.code != 0:
-            record.skip(f"{gate}: recorded", f"fails unrecorded too (exit code {plain.code}): {plain.last_words()}")
-        else:
-            record.check(f"{gate}: recorded", False, f"exit code {ended.code}", "as unrecorded: 0", ended.last_words())
+        check_failed(record, gate, ended, plain)
         return None
-    line = recorded_line(ended)
-    record.check(f"{gate}: recorded", line is not None and line[1] > 0 and line[3] == 0,
-                 "nothing" if line is None else f"{line[0]} files, {line[1]} kernels and copies, {line[3]} dropped",
-                 "kernels, 0 dropped")
+    check_recorded(record, gate, ended)
     attribution = attribute(place, record, name, folder)
     if attribution is None:
         return None
