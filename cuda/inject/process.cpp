@@ -129,15 +129,29 @@ const char* HostSampler::state_between(const Reading& before, const Reading& now
 }
 
 std::optional<ReportedStretch> HostSampler::sample() {
+  // So that no more is lost of a long one where the process is killed.
+  constexpr std::uint64_t longest_ns = 200'000'000;
   const Reading now = read();
-  const std::optional<Reading> before = std::exchange(last_, now);
-  const char* state = before ? state_between(*before, now) : nullptr;
-  const std::uint64_t begin = before ? before->time_ns : now.time_ns;
-  if (state == state_) return std::nullopt;
-  const char* ended = std::exchange(state_, state);
-  const std::uint64_t since = std::exchange(since_ns_, begin);
-  if (ended == nullptr || begin <= since) return std::nullopt;
-  return ReportedStretch{{since, begin - since, 0, this_thread()}, ended};
+  const std::optional<Reading> before = last_;
+  // A clock that was set back says nothing of this millisecond.
+  const bool usable = before && before->time_ns < now.time_ns;
+  const char* state = usable ? state_between(*before, now) : nullptr;
+  std::optional<ReportedStretch> ended;
+  if (state != state_ || (usable && before->time_ns - since_ns_ >= longest_ns)) {
+    ended = end();
+    state_ = state;
+    since_ns_ = usable ? before->time_ns : now.time_ns;
+  }
+  last_ = now;
+  return ended;
+}
+
+std::optional<ReportedStretch> HostSampler::end() {
+  const char* ended = std::exchange(state_, nullptr);
+  const std::uint64_t end_ns = last_ ? last_->time_ns : since_ns_;
+  last_.reset();
+  if (ended == nullptr || end_ns <= since_ns_) return std::nullopt;
+  return ReportedStretch{{since_ns_, end_ns - since_ns_, 0, this_thread()}, ended};
 }
 
 void watch_exit_paths() {

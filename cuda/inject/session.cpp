@@ -135,7 +135,10 @@ void Session::trace_device() {
   }
   device_tried_ = tracer_ != nullptr ? 1 : 2;
   if (tracer_ == nullptr) take_ranges_from_cupti();
-  if (tracer_ != nullptr) start_thread(&Session::watch_host, this);
+  if (tracer_ != nullptr) {
+    watching_host_ = true;
+    start_thread(&Session::watch_host, this);
+  }
   follow_window("start");
 }
 
@@ -279,12 +282,10 @@ void Session::watch_host() {
   HostSampler sampler(owner_);
   while (!finishing_) {
     std::this_thread::sleep_for(between_samples);
-    if (!open_) {
-      sampler.forget();
-    } else if (auto stretch = sampler.sample()) {
-      inbox_.add(std::move(*stretch));
-    }
+    if (auto stretch = open_ ? sampler.sample() : sampler.end()) inbox_.add(std::move(*stretch));
   }
+  if (auto stretch = sampler.end()) inbox_.add(std::move(*stretch));
+  watching_host_ = false;
 }
 
 void Session::write_until_finished() {
@@ -303,6 +304,9 @@ void Session::write_until_finished() {
       if (open_ && deadline && Clock::now() >= *deadline) follow_window("duration");
       if (!finishing_) write_period(false);
     }
+    // It looks every millisecond; where the machine is too busy for that, its last stretch is lost.
+    for (int look = 0; watching_host_ && look < 20; ++look)
+      std::this_thread::sleep_for(between_samples);
     write_period(true);
   } catch (const std::exception& error) {
     print_problem(std::string("recording ends: ") + error.what());

@@ -84,11 +84,8 @@ class HostSampler : NonCopyable {
   ~HostSampler();
   /// Looks again; returns the stretch of one state that has ended with this look, if any.
   std::optional<ReportedStretch> sample();
-  /// What came before is not continued.
-  void forget() {
-    last_.reset();
-    state_ = nullptr;
-  }
+  /// The stretch up to the last look, if any; what comes is no part of it.
+  std::optional<ReportedStretch> end();
 
  private:
   struct Reading {
@@ -235,6 +232,7 @@ class Session {
   std::atomic<bool> open_{false};
   std::atomic<bool> finishing_{false};
   std::atomic<bool> finished_{false};
+  std::atomic<bool> watching_host_{false};
   std::atomic<int> signal_{0};
   int wake_descriptor_ = -1;
   int finished_descriptor_ = -1;

@@ -156,28 +156,33 @@ std::vector<std::string> forecast_sentences(const DecideView& view) {
   return sentences;
 }
 
+/// "flat", "flat to rising (+18 %)": what one GPU does at the largest count, as a part of the first.
+std::string growth_words(double change) {
+  constexpr double noise = 0.03;  // what two runs of one model differ by
+  constexpr double loss = 0.9;
+  constexpr double gain = 1.25;  // what larger products bring
+  const double percent = 100.0 * std::abs(change - 1.0);
+  if (change < loss) return fmt::format("falls by {:.0f} %", percent);
+  if (change > gain) return fmt::format("rises by {:.0f} %", percent);
+  if (change > 1.0 + noise) return fmt::format("flat to rising (+{:.0f} %)", percent);
+  return change < 1.0 - noise ? fmt::format("nearly flat (-{:.0f} %)", percent) : "flat";
+}
+
 /// What larger models on more GPUs show: no count, but what each GPU does.
 std::string growth_headline(const Decision& decision) {
-  constexpr double loss = 0.9;   // of the first
-  constexpr double gain = 1.25;  // what larger products bring
   const auto of_one = [](const DecisionRow& row) { return *row.throughput / row.count / 1e12; };
   const DecisionRow& first = decision.rows.front();
   const DecisionRow& last = decision.rows.back();
-  const double change = of_one(last) / of_one(first);
-  const double least = std::ranges::min(mapped(decision.rows, of_one));
   return fmt::format(
       "Each count runs a larger model: {:.4g} to {:.4g} TFLOP/s per {} from {} to {} (least "
-      "{:.4g}): "
-      "{}.",
+      "{:.4g}): {}.",
       of_one(first),
       of_one(last),
       counted_noun(decision, 1),
       first.count,
       last.count,
-      least,
-      change < loss   ? fmt::format("falls by {:.0f} %", 100.0 * (1.0 - change))
-      : change > gain ? fmt::format("rises by {:.0f} %", 100.0 * (change - 1.0))
-                      : "flat");
+      std::ranges::min(mapped(decision.rows, of_one)),
+      growth_words(of_one(last) / of_one(first)));
 }
 
 /// "MFU 44.2 % at 32 GPUs, 52.2 % at 3072, of A100 80GB, 312 TFLOP/s (...)".

@@ -86,11 +86,16 @@ std::string work_noun(const WordList& name) {
   return rest.empty() ? "" : rest.back();
 }
 
-bool counts_bytes(const WordList& name) {
-  return std::ranges::any_of(name, [](const std::string& word) {
-    return word.find("byte") != std::string::npos || word.ends_with("gb") || word.ends_with("mb") ||
-           word == "gib" || word == "gbps" || word == "bandwidth" || word == "bitrate";
-  });
+/// "MB" of "Bandwidth (MB/s)"; absent where no bytes are counted.
+std::optional<std::string> counted_bytes(const WordList& name) {
+  const auto found = std::ranges::find_if(
+      name, [](const std::string& word) { return is_word("bytes", word); });
+  if (found == name.end()) return std::nullopt;
+  std::string unit = *found;
+  if (unit.size() > 3) return "bytes";
+  unit.front() = static_cast<char>(std::toupper(unit.front()));
+  unit.back() = 'B';
+  return unit;
 }
 
 /// Parts of an unknown peak: model FLOPs utilisation.
@@ -135,14 +140,18 @@ std::optional<TableColumn> rate_column(const HeaderWords& header) {
   if (name == "tgs") rate.per_rank = true;  // tokens per GPU and second
   rate.work_noun = work_noun(header.name);
   if (header.per_time) {
-    if (header.name.empty() || has_word("money", header.name) || counts_bytes(header.name))
-      return std::nullopt;
+    if (header.name.empty() || has_word("money", header.name)) return std::nullopt;
     rate.factor = 1.0 / header.per_time->factor;
+    // Moving data is the work of some programs; beside another measure it is only how they do it.
+    if (const auto bytes = counted_bytes(header.name)) {
+      rate.work_noun = *bytes;
+      return choice(choice_of_things);
+    }
     const bool of_steps = std::ranges::all_of(header.name, [](const std::string& word) {
       return is_word("step", word) || is_word("all", word) || word == "speed" ||
              word == "throughput";
     });
-    if (!of_steps || rate.work_noun.empty()) return choice(2);
+    if (!of_steps || !has_word("step", header.name)) return choice(2);
     // Steps per second are a time of one step, upside down.
     rate.meaning = Meaning::time;
     rate.dimension = Dimension::time;

@@ -48,6 +48,7 @@ TEST_CASE("a sleeping program is told from one that works", "[capture]") {
       if (const auto stretch = sampler.sample())
         seen[stretch->name] += stretch->row.duration_ns;
     }
+    if (const auto stretch = sampler.end()) seen[stretch->name] += stretch->row.duration_ns;
   });
   const auto spin = [](std::chrono::milliseconds time) {
     const auto end = std::chrono::steady_clock::now() + time;
@@ -64,6 +65,26 @@ TEST_CASE("a sleeping program is told from one that works", "[capture]") {
   REQUIRE(seen["scaleworth: asleep"] > 90'000'000);
   REQUIRE(seen["scaleworth: asleep"] < 230'000'000);
   REQUIRE(seen["scaleworth: computing"] + seen["scaleworth: no core"] > 60'000'000);
+}
+
+TEST_CASE("a sleep that lasts until the end is not lost, and known in parts before", "[capture]") {
+  std::map<std::string, std::uint64_t> early;  // ns by state
+  std::map<std::string, std::uint64_t> last;
+  std::thread watcher([&, main_thread = ::gettid()] {
+    HostSampler sampler(main_thread);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(330);
+    while (std::chrono::steady_clock::now() < until) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (const auto stretch = sampler.sample()) early[stretch->name] += stretch->row.duration_ns;
+    }
+    if (const auto stretch = sampler.end()) last[stretch->name] += stretch->row.duration_ns;
+    if (sampler.end()) last["twice"] = 1;
+  });
+  watcher.join();
+  // At first the main thread starts the watcher and comes to its wait.
+  REQUIRE(early["scaleworth: asleep"] >= 150'000'000);
+  REQUIRE(last["scaleworth: asleep"] > 0);
+  REQUIRE(last.size() == 1);
 }
 
 TEST_CASE("what all threads launched is in the file when the program returns", "[capture]") {
