@@ -88,8 +88,8 @@ std::string work_noun(const WordList& name) {
 
 /// "MB" of "Bandwidth (MB/s)"; absent where no bytes are counted.
 std::optional<std::string> counted_bytes(const WordList& name) {
-  const auto found = std::ranges::find_if(
-      name, [](const std::string& word) { return is_word("bytes", word); });
+  const auto found =
+      std::ranges::find_if(name, [](const std::string& word) { return is_word("bytes", word); });
   if (found == name.end()) return std::nullopt;
   std::string unit = *found;
   if (unit.size() > 3) return "bytes";

@@ -252,9 +252,8 @@ void take_unit(HeaderWords& header) {
   if (!unit || (alone && !divided && !whole_word)) return;
   // "tokens_s" and "it_s" are rates: a time is named after one step, not after what it did.
   const std::string& first = header.name.front();
-  const bool of_work =
-      work_of(first) || is_word("bytes", first) ||
-      (is_word("step", first) && (first == "it" || first.ends_with('s')));
+  const bool of_work = work_of(first) || is_word("bytes", first) ||
+                       (is_word("step", first) && (first == "it" || first.ends_with('s')));
   if (header.name.size() == 2 && !divided && of_work && unit->dimension == Dimension::time &&
       unit->factor >= 1.0) {
     header.per_time = unit;
