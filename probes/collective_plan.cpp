@@ -20,23 +20,11 @@ std::vector<Bytes> messages_of(Collective collective,
                                Bytes memory,
                                const std::vector<Bytes>& asked,
                                std::optional<Bytes>& left_out) {
+  if (!asked.empty()) return fitting_messages(collective, ranks, asked, memory, &left_out);
   const bool quick = suite == Suite::quick;
-  std::vector<Bytes> messages;
-  if (asked.empty()) {
-    const MessageGrid grid{quick ? 2 : 1, Bytes((quick ? 64.0 : 256.0) * mebibyte)};
-    messages = fitting_messages(collective, ranks, grid, memory, &left_out);
-  }
-  for (const Bytes size : asked.empty() ? std::vector{compared_sizes[0]} : asked) {
-    const MessageShape shape = message_shape(collective, size, ranks);
-    if (shape.buffers() > memory) {
-      left_out = std::min(left_out.value_or(size), size);
-    } else {
-      messages.push_back(shape.message);
-    }
-  }
-  std::ranges::sort(messages);
-  messages.erase(std::unique(messages.begin(), messages.end()), messages.end());
-  return messages;
+  std::vector<Bytes> sizes = message_grid(quick ? 2 : 1, Bytes((quick ? 64.0 : 256.0) * mebibyte));
+  sizes.push_back(compared_sizes[0]);
+  return fitting_messages(collective, ranks, sizes, memory, &left_out);
 }
 
 /// In which order settings come into a plan that is cut: smaller first.
@@ -112,22 +100,28 @@ std::vector<std::vector<std::pair<int, int>>> pair_rounds(int nodes) {
   return rounds;
 }
 
+std::vector<Bytes> message_grid(int step, Bytes largest) {
+  std::vector<Bytes> sizes;
+  for (Bytes bytes(8.0); bytes < largest; bytes = std::exp2(step) * bytes) sizes.push_back(bytes);
+  sizes.push_back(largest);
+  return sizes;
+}
+
 std::vector<Bytes> fitting_messages(Collective collective,
                                     int ranks,
-                                    const MessageGrid& grid,
+                                    const std::vector<Bytes>& sizes,
                                     Bytes memory,
                                     std::optional<Bytes>* left_out) {
   std::vector<Bytes> messages;
-  const auto add = [&](Bytes bytes) {
-    const MessageShape shape = message_shape(collective, bytes, ranks);
-    if (shape.buffers() > memory) {
-      if (left_out != nullptr) *left_out = std::min(left_out->value_or(bytes), bytes);
-    } else if (messages.empty() || messages.back() < shape.message) {
+  for (const Bytes size : sizes) {
+    const MessageShape shape = message_shape(collective, size, ranks);
+    if (shape.buffers() <= memory)
       messages.push_back(shape.message);
-    }
-  };
-  for (Bytes bytes(8.0); bytes < grid.largest; bytes = std::exp2(grid.step) * bytes) add(bytes);
-  add(grid.largest);
+    else if (left_out != nullptr)
+      *left_out = std::min(left_out->value_or(size), size);
+  }
+  std::ranges::sort(messages);
+  messages.erase(std::unique(messages.begin(), messages.end()), messages.end());
   return messages;
 }
 
@@ -138,16 +132,15 @@ std::vector<int> rank_counts(int size) {
   return counts;
 }
 
-SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank, const RankOptions& options) {
+SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank, const RankOptions& asked) {
   SweepPlan plan;
   std::optional<Bytes> left_out;
   const Bytes memory = memory_per_rank / 2.0;
   for (const int ranks : rank_counts(size)) {
     for (const Collective collective : all_collectives) {
-      if (!options.collectives.empty() && std::ranges::count(options.collectives, collective) == 0)
-        continue;
+      if (!asked.wants(collective)) continue;
       for (const Bytes message :
-           messages_of(collective, ranks, suite, memory, options.sizes, left_out)) {
+           messages_of(collective, ranks, suite, memory, asked.sizes, left_out)) {
         for (const CollectiveMode mode : modes) {
           plan.settings.push_back({collective, mode, message, ranks});
         }

@@ -178,14 +178,12 @@ float sum_of_rank_terms(int ranks) {
 /// Asks for setting after setting, on every rank; rank 0 records.
 class CollectiveSweep {
  public:
-  CollectiveSweep(RankGroup& group,
-                  const PlanInputs& setting,
-                  const RankOptions& options,
-                  Recorder& recorder)
+  CollectiveSweep(RankGroup& group, const PlanInputs& setting, Recorder& recorder)
       : group_(group),
         setting_(setting),
         recorder_(recorder),
-        plan_(plan_sweep(setting.suite, group.size(), group.available_memory_per_rank(), options)),
+        plan_(plan_sweep(
+            setting.suite, group.size(), group.available_memory_per_rank(), setting.asked)),
         done_(plan_.settings.size()) {}
 
   void run() {
@@ -309,25 +307,19 @@ Point collective_point(const CollectiveWork& work,
 }
 
 Seconds estimate_collectives(const PlanInputs& setting) {
-  return estimate_collectives(setting, {});
-}
-
-Seconds estimate_collectives(const PlanInputs& setting, const RankOptions& options) {
   if (setting.nodes > 1) return network_budget(setting);
   const Bytes memory = setting.available_memory / static_cast<double>(setting.max_ranks);
-  return expected_time(
-      plan_sweep(setting.suite, setting.max_ranks, memory, options).settings, setting.suite, {});
+  return expected_time(plan_sweep(setting.suite, setting.max_ranks, memory, setting.asked).settings,
+                       setting.suite,
+                       {});
 }
 
-void measure_collectives(RankGroup& group,
-                         const PlanInputs& setting,
-                         const RankOptions& options,
-                         Recorder& recorder) {
+void measure_collectives(RankGroup& group, const PlanInputs& setting, Recorder& recorder) {
   if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 ranks");
-  CollectiveSweep(group, setting, options, recorder).run();
+  CollectiveSweep(group, setting, recorder).run();
 }
 
-void look_again(RankGroup& group, const PlanInputs&, const RankOptions&, Recorder& recorder) {
+void look_again(RankGroup& group, const PlanInputs&, Recorder& recorder) {
   for (const CollectiveMode mode : {CollectiveMode::isolated, CollectiveMode::back_to_back}) {
     const CollectiveWork work{Collective::all_reduce, mode, Bytes(8.0), group.size()};
     Point point = collective_point(work,

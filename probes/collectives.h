@@ -28,9 +28,9 @@ struct SweepPlan {
 std::vector<int> rank_counts(int size);
 
 /// Sizes from 8 B: standard every power of 2 up to 256 MiB, quick every other one up to 64 MiB and
-/// 1 MiB; or those of `options`. Two sizes that become one after rounding to whole elements are
-/// measured once. Both buffers of a rank must fit into half of `memory_per_rank`.
-SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank, const RankOptions& options = {});
+/// 1 MiB; or those that were asked for. Two sizes that become one after rounding to whole elements
+/// are measured once. Both buffers of a rank must fit into half of `memory_per_rank`.
+SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank, const RankOptions& asked = {});
 
 /// Places of what fits into `budget` of `settings` that are not `done`, among at most `size` ranks,
 /// by what `cost` says of each. Always there, so that runs can be compared: the smallest size, 1
@@ -65,16 +65,13 @@ struct MessageShape {
 MessageShape message_shape(Collective collective, Bytes message, int ranks);
 
 /// Sizes from 8 B by `step` doublings, and `largest`.
-struct MessageGrid {
-  int step = 1;
-  Bytes largest;
-};
+std::vector<Bytes> message_grid(int step, Bytes largest);
 
-/// The grid's sizes in whole elements, each once, ascending, whose buffers on a rank fit into
-/// `memory`. `left_out` becomes the least size of the grid that does not, if that is less.
+/// Of `sizes` in whole elements, each once, ascending, those whose buffers on a rank fit into
+/// `memory`. `left_out` becomes the least size that does not, if that is less.
 std::vector<Bytes> fitting_messages(Collective collective,
                                     int ranks,
-                                    const MessageGrid& grid,
+                                    const std::vector<Bytes>& sizes,
                                     Bytes memory,
                                     std::optional<Bytes>* left_out = nullptr);
 
@@ -87,10 +84,8 @@ Point collective_point(const CollectiveWork& work,
                        CollectiveMeasured measured,
                        std::optional<int> nodes = {});
 
+/// On several nodes, whose links only a pilot shows, the time that the sweep is then cut to.
 RankProbe::Estimate estimate_collectives;
-/// Of the sweep that `options` ask for. On several nodes, whose links only a pilot shows, the time
-/// that the sweep is then cut to.
-Seconds estimate_collectives(const PlanInputs& setting, const RankOptions& options);
 
 /// Adds one point per setting (parameters collective, mode, ranks, message_bytes; series time_s)
 /// and each rank's start and end as rows of collectives.csv. Throws NothingToMeasure for one rank.

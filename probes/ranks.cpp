@@ -20,6 +20,19 @@ std::string host_identity() {
   return std::string(name.data()) + " " + boot;
 }
 
+std::optional<std::string> nccl_word(std::span<const std::string_view> words,
+                                     std::string_view written) {
+  const auto plain = [](std::string_view word) {
+    std::string letters;
+    for (const char c : word)
+      if (c != '_') letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return letters;
+  };
+  for (const std::string_view word : words)
+    if (plain(word) == plain(written)) return std::string(word);
+  return std::nullopt;
+}
+
 std::vector<RankProcess> processes_here(RankGroup& group, double own_cpu_s) {
   const std::string here = host_identity();
   std::vector<RankProcess> processes;

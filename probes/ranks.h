@@ -63,6 +63,15 @@ struct CollectiveAlgorithm {
   friend bool operator==(const CollectiveAlgorithm&, const CollectiveAlgorithm&) = default;
 };
 
+/// NCCL's words for its ways, in the order of its table of costs.
+inline constexpr std::array<std::string_view, 7> nccl_algorithm_words{
+    "Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT"};
+inline constexpr std::array<std::string_view, 3> nccl_protocol_words{"LL", "LL128", "Simple"};
+
+/// "NVLSTree" of "NVLS_TREE" or "nvlstree"; absent for none of `words`.
+std::optional<std::string> nccl_word(std::span<const std::string_view> words,
+                                     std::string_view written);
+
 /// What the library expects one way to take.
 struct PredictedTime {
   CollectiveAlgorithm way;

@@ -67,6 +67,22 @@ void in_random_order(std::vector<Work>& works, std::uint64_t seed = 1) {
   for (std::size_t i = works.size(); i > 1; --i) std::swap(works[i - 1], works[random() % i]);
 }
 
+/// What the user asked of the rank probes beyond the suite.
+struct RankOptions {
+  std::optional<TrainingWork::Straggler> straggler;
+  /// Width and sequences per rank of the training step, as an earlier run chose them; 0: calibrate.
+  std::int64_t step_width = 0;
+  std::int64_t step_batch = 0;
+  std::vector<Collective> collectives{};  // only these; empty: all
+  std::vector<Bytes> sizes{};             // of messages, instead of the suite's
+  /// Of NCCL's ways only these are forced, those without a protocol in all; empty: all of them.
+  std::vector<CollectiveAlgorithm> algorithms{};
+
+  bool wants(Collective collective) const {
+    return collectives.empty() || std::ranges::count(collectives, collective) > 0;
+  }
+};
+
 /// What a plan is made from, without measuring anything.
 struct PlanInputs {
   Suite suite = Suite::quick;
@@ -78,16 +94,7 @@ struct PlanInputs {
   int nodes = 1;  // of those ranks
   /// What the collectives may take, by --time; 0: as the suite and the nodes suggest.
   Seconds collectives_budget{0.0};
-};
-
-/// What the user asked of the rank probes beyond the suite.
-struct RankOptions {
-  std::optional<TrainingWork::Straggler> straggler;
-  /// Width and sequences per rank of the training step, as an earlier run chose them; 0: calibrate.
-  std::int64_t step_width = 0;
-  std::int64_t step_batch = 0;
-  std::vector<Collective> collectives{};  // only these; empty: all
-  std::vector<Bytes> sizes{};             // of messages, instead of the suite's
+  RankOptions asked{};
 };
 
 template <class Planned, class... Arguments>
@@ -111,7 +118,7 @@ inline constexpr Pace second_look_pace{Seconds(0.03), fewest_samples};
 
 using NodeProbe = Probe<PlanInputs, Machine&, const PlanInputs&, Recorder&>;
 /// Of a group of ranks; called on every rank, the recorder keeps only what rank 0 adds.
-using RankProbe = Probe<PlanInputs, RankGroup&, const PlanInputs&, const RankOptions&, Recorder&>;
+using RankProbe = Probe<PlanInputs, RankGroup&, const PlanInputs&, Recorder&>;
 
 std::span<const NodeProbe> node_probes();
 std::span<const RankProbe> rank_probes();

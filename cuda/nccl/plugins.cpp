@@ -14,34 +14,17 @@ namespace {
 
 constexpr const char* in_this_program = "STATIC_PLUGIN";
 
-struct Word {
-  const char* table;  // in the table of costs
-  std::string_view profiler;
-};
-constexpr std::array<Word, nccl_algorithms> algorithms{{{"Tree", "TREE"},
-                                                        {"Ring", "RING"},
-                                                        {"CollNetDirect", "COLLNET_DIRECT"},
-                                                        {"CollNetChain", "COLLNET_CHAIN"},
-                                                        {"NVLS", "NVLS"},
-                                                        {"NVLSTree", "NVLS_TREE"},
-                                                        {"PAT", "PAT"}}};
-constexpr std::array<Word, nccl_protocols> protocols{
-    {{"LL", "LL"}, {"LL128", "LL128"}, {"Simple", "SIMPLE"}}};
+static_assert(probes::nccl_algorithm_words.size() == nccl_algorithms);
+static_assert(probes::nccl_protocol_words.size() == nccl_protocols);
 
-/// NCCL's own words for a cell of the 7 x 3 table of costs.
 CollectiveAlgorithm way_at(int row, int column) {
-  return {algorithms.at(static_cast<std::size_t>(row)).table,
-          protocols.at(static_cast<std::size_t>(column)).table};
+  return {std::string(probes::nccl_algorithm_words.at(static_cast<std::size_t>(row))),
+          std::string(probes::nccl_protocol_words.at(static_cast<std::size_t>(column)))};
 }
 
-/// Other words than the profiler's come back as they are.
-std::string word_of_profiler(std::string_view word) {
-  for (const std::span<const Word> words :
-       {std::span<const Word>(algorithms), std::span<const Word>(protocols)}) {
-    const auto found = std::ranges::find(words, word, &Word::profiler);
-    if (found != words.end()) return found->table;
-  }
-  return std::string(word);
+/// Of a word of the profiler, "NVLS_TREE"; others come back as they are.
+std::string own_word(std::span<const std::string_view> words, std::string_view word) {
+  return probes::nccl_word(words, word).value_or(std::string(word));
 }
 
 std::vector<PredictedTime> usable(const float* costs, int rows, int columns) {
@@ -222,7 +205,9 @@ void PluginState::tune(std::size_t bytes, float* costs, int rows, int columns) {
 void PluginState::started(std::string_view algorithm, std::string_view protocol, int channels) {
   const std::scoped_lock lock(mutex_);
   if (!watching_) return;
-  report_.ran = RanAlgorithm{{word_of_profiler(algorithm), word_of_profiler(protocol)}, channels};
+  report_.ran = RanAlgorithm{{own_word(probes::nccl_algorithm_words, algorithm),
+                              own_word(probes::nccl_protocol_words, protocol)},
+                             channels};
 }
 
 void PluginState::offer_mask(int* mask) {

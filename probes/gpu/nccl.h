@@ -34,6 +34,7 @@ struct NcclPlanning {
   Suite suite = Suite::quick;
   Bytes memory_per_rank;
   bool shared_gpu = false;  // plumbing: few and small messages
+  RankOptions asked{};      // only these collectives, at these sizes
 };
 
 using OfferedWays = std::map<Collective, std::vector<CollectiveAlgorithm>>;
@@ -43,6 +44,7 @@ using OfferedWays = std::map<Collective, std::vector<CollectiveAlgorithm>>;
 /// back to back (quick: all_reduce only), and all_reduce (standard: all_gather and reduce_scatter
 /// too) as a graph, in place, with registered buffers and with those in symmetric windows. Other
 /// topologies: all_reduce and send_receive (standard: all_gather and reduce_scatter too), isolated.
+/// Of all that what was asked for.
 std::vector<CollectiveWork> plan_choice(const RankTopology& topology, const NcclPlanning& planning);
 
 /// Each offered way forced on a thinner grid of sizes, isolated, in random order.
@@ -74,7 +76,8 @@ RankProbe::Estimate estimate_nccl;
 /// Adds one point per setting: parameters collective, mode, ranks, message_bytes, topology,
 /// algorithm and protocol (empty: NCCL's own choice), in_place, registered, shared_gpu, and what
 /// ran where it is known; amounts wire_bytes and predicted_s.WAY; series time_s. First NCCL's own
-/// choice of each topology, then each way that it offered, forced. A setting that NCCL does not
+/// choice of each topology, then each way that it offered and that was asked for, forced; a warning
+/// names what it offers in place of all that was asked for. A setting that NCCL does not
 /// have is left out, with one warning for all. One that finds no memory is left out with all larger
 /// ones of its line, which a warning names. Throws NothingToMeasure for one rank, OutOfMemory when
 /// one setting after the other finds none.

@@ -18,18 +18,21 @@ Bytes largest_message(const NcclPlanning& planning) {
   return planning.suite == Suite::quick ? largest_quick : largest_standard;
 }
 
-/// One setting per line and size, in random order.
+/// One setting per line and size, in random order; of lines and sizes that are asked for, where
+/// some are.
 std::vector<CollectiveWork> settings_of(
-    const std::vector<std::pair<CollectiveWork, MessageGrid>>& lines,
+    const std::vector<std::pair<CollectiveWork, std::vector<Bytes>>>& lines,
     const RankTopology& topology,
     const NcclPlanning& planning) {
   std::vector<CollectiveWork> works;
+  const std::vector<Bytes>& asked = planning.asked.sizes;
   for (const auto& [line, grid] : lines) {
+    if (!planning.asked.wants(line.collective)) continue;
     CollectiveWork work = line;
     work.members = topology.members;
     work.ranks = static_cast<int>(topology.members.size());
-    for (const Bytes message :
-         fitting_messages(work.collective, work.ranks, grid, planning.memory_per_rank)) {
+    for (const Bytes message : fitting_messages(
+             work.collective, work.ranks, asked.empty() ? grid : asked, planning.memory_per_rank)) {
       work.message = message;
       works.push_back(work);
     }
@@ -55,10 +58,12 @@ std::vector<CollectiveWork> plan_choice(const RankTopology& topology,
                                         const NcclPlanning& planning) {
   const bool quick = planning.suite == Suite::quick;
   const Bytes largest = largest_message(planning);
-  const MessageGrid fine{quick ? 3 : 1, largest};
-  const MessageGrid coarse{quick ? 4 : 2, largest};
-  const MessageGrid variants{coarse.step, std::min(largest_of_variants, largest)};
-  std::vector<std::pair<CollectiveWork, MessageGrid>> lines;
+  const int coarse_step = quick ? 4 : 2;
+  const std::vector<Bytes> fine = message_grid(quick ? 3 : 1, largest);
+  const std::vector<Bytes> coarse = message_grid(coarse_step, largest);
+  const std::vector<Bytes> variants =
+      message_grid(coarse_step, std::min(largest_of_variants, largest));
+  std::vector<std::pair<CollectiveWork, std::vector<Bytes>>> lines;
   if (!is_whole(topology)) {
     for (const Collective collective :
          with_sharded({Collective::all_reduce, Collective::send_receive}, planning.suite)) {
@@ -86,8 +91,9 @@ std::vector<CollectiveWork> plan_forced(const RankTopology& topology,
                                         const OfferedWays& ways,
                                         const NcclPlanning& planning) {
   const bool fine = planning.suite == Suite::standard && is_whole(topology);
-  const MessageGrid grid{fine ? 2 : 4, std::min(largest_of_variants, largest_message(planning))};
-  std::vector<std::pair<CollectiveWork, MessageGrid>> lines;
+  const std::vector<Bytes> grid =
+      message_grid(fine ? 2 : 4, std::min(largest_of_variants, largest_message(planning)));
+  std::vector<std::pair<CollectiveWork, std::vector<Bytes>>> lines;
   for (const auto& [collective, offered] : ways) {
     for (const CollectiveAlgorithm& way : offered) {
       lines.push_back(

@@ -120,9 +120,10 @@ std::string line_name(const RankTopology& topology, const CollectiveWork& work) 
 /// Asks for setting after setting, on every rank; rank 0 records.
 class Sweep {
  public:
-  Sweep(RankGroup& group, Suite suite, Recorder& recorder)
+  Sweep(RankGroup& group, const PlanInputs& setting, Recorder& recorder)
       : group_(group),
-        planning_{suite, group.available_memory_per_rank(), group.shared_gpu()},
+        planning_{
+            setting.suite, group.available_memory_per_rank(), group.shared_gpu(), setting.asked},
         recorder_(recorder) {}
 
   void run() {
@@ -132,6 +133,7 @@ class Sweep {
       const double begin = static_cast<double>(i) / static_cast<double>(all.size());
       const double half = 0.5 / static_cast<double>(all.size());
       measure(all[i], plan_choice(all[i], planning_), begin, half);
+      keep_asked();
       measure(all[i], plan_forced(all[i], offered_, planning_), begin + half, half);
     }
     report_left_out();
@@ -193,6 +195,24 @@ class Sweep {
     }
   }
 
+  /// Of the offered ways those that were asked for.
+  void keep_asked() {
+    const std::vector<CollectiveAlgorithm>& asked = planning_.asked.algorithms;
+    if (asked.empty()) return;
+    for (auto& [collective, ways] : offered_)
+      std::erase_if(ways, [&](const CollectiveAlgorithm& way) {
+        if (std::ranges::any_of(asked, [&](const CollectiveAlgorithm& one) {
+              return one.algorithm == way.algorithm &&
+                     (one.protocol.empty() || one.protocol == way.protocol);
+            }))
+          return false;
+        not_asked_.insert(way_name(way));
+        return true;
+      });
+    forced_ = forced_ ||
+              std::ranges::any_of(offered_, [](const auto& one) { return !one.second.empty(); });
+  }
+
   void report_left_out() {
     group_.on_rank_0([&] {
       for (const auto& [what, left_out] : left_out_) {
@@ -203,6 +223,18 @@ class Sweep {
         recorder_.warn(fmt::format(
             "{}: from {:.0f} B on no memory: {}", line, limit.first.value(), limit.second));
       }
+      if (!planning_.asked.algorithms.empty() && !forced_)
+        recorder_.warn(
+            fmt::format("none of the algorithms asked for was offered by NCCL: it offers {}",
+                        not_asked_.empty() ? "no choice among these ranks"
+                                           : fmt::to_string(fmt::join(not_asked_, ", "))));
+      for (const Bytes size : planning_.asked.sizes) {
+        const MessageShape shape = message_shape(Collective::all_reduce, size, group_.size());
+        if (shape.buffers() > planning_.memory_per_rank)
+          recorder_.warn(
+              fmt::format("{:.4g} MiB were left out: two buffers exceed the memory of a GPU",
+                          size.value() / mebibyte));
+      }
       if (!group_.note().empty()) recorder_.warn(group_.note());
       if (group_.shared_gpu()) recorder_.warn(group_.placement());
     });
@@ -212,6 +244,8 @@ class Sweep {
   NcclPlanning planning_;
   Recorder& recorder_;
   OfferedWays offered_;
+  std::set<std::string> not_asked_;  // names of offered ways
+  bool forced_ = false;              // one that was asked for was offered
   std::map<std::string, std::pair<int, std::string>> left_out_;  // how many, the first reason
   /// The smallest size of a line that found no memory, and why. A way that finds no room for its
   /// own buffers says nothing about the others.
@@ -219,15 +253,19 @@ class Sweep {
   int without_memory_ = 0;  // settings in a row
 };
 
-/// What one node with a switch offers, for the estimate.
-OfferedWays usual_ways() {
-  const CollectiveAlgorithm tree{"Tree", "LL"};
-  const CollectiveAlgorithm ring{"Ring", "LL"};
-  return {{Collective::all_reduce, {7, tree}},
-          {Collective::all_gather, {4, ring}},
-          {Collective::reduce_scatter, {4, ring}},
-          {Collective::broadcast, {3, ring}},
-          {Collective::reduce, {3, ring}}};
+/// As many ways as one node with a switch offers, of those asked for, for the estimate.
+OfferedWays usual_ways(const std::vector<CollectiveAlgorithm>& asked) {
+  constexpr std::size_t protocols = 3;
+  std::size_t most = asked.empty() ? 7 : 0;
+  for (const CollectiveAlgorithm& way : asked) most += way.protocol.empty() ? protocols : 1;
+  const auto ways = [&](std::size_t offered) {
+    return std::vector<CollectiveAlgorithm>(std::min(offered, most), {"Ring", "LL"});
+  };
+  return {{Collective::all_reduce, ways(7)},
+          {Collective::all_gather, ways(4)},
+          {Collective::reduce_scatter, ways(4)},
+          {Collective::broadcast, ways(3)},
+          {Collective::reduce, ways(3)}};
 }
 
 /// What makes two pairs alike; the last is absent where a NUMA node is not known.
@@ -356,23 +394,21 @@ class Chooser {
 
 Seconds estimate_nccl(const PlanInputs& setting) {
   if (setting.max_ranks < 2) return Seconds(0.0);
-  const NcclPlanning planning{setting.suite, setting.available_memory, false};
+  const NcclPlanning planning{setting.suite, setting.available_memory, false, setting.asked};
   RankTopology all{{{Parameter::selection, RankSelection::all}},
                    std::vector<int>(static_cast<std::size_t>(setting.max_ranks))};
   std::iota(all.members.begin(), all.members.end(), 0);
   Seconds sum(0.4 + 0.1 * setting.max_ranks);  // making the communicators
-  for (const auto& works : {plan_choice(all, planning), plan_forced(all, usual_ways(), planning)}) {
+  for (const auto& works : {plan_choice(all, planning),
+                            plan_forced(all, usual_ways(setting.asked.algorithms), planning)}) {
     for (const CollectiveWork& work : works) sum += nccl_setting_time(work, planning);
   }
   return sum;
 }
 
-void measure_nccl(RankGroup& group,
-                  const PlanInputs& setting,
-                  const RankOptions& /*options*/,
-                  Recorder& recorder) {
+void measure_nccl(RankGroup& group, const PlanInputs& setting, Recorder& recorder) {
   if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 GPUs");
-  Sweep(group, setting.suite, recorder).run();
+  Sweep(group, setting, recorder).run();
 }
 
 std::vector<RankTopology> topologies(const RankLinks& links, int size) {

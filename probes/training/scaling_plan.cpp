@@ -175,14 +175,13 @@ void measure_rounds(RankGroup& group,
 /// Runs until it fits.
 void measure_series(RankGroup& group,
                     const PlanInputs& setting,
-                    const RankOptions& options,
                     const ShapeFamily& family,
                     Recorder& recorder) {
-  StepSizes sizes = choose_sizes(group, family, options, recorder);
+  StepSizes sizes = choose_sizes(group, family, setting.asked, recorder);
   const Rounds rounds =
       paced(rounds_of(setting.suite, family, group.size() == 1), sizes.step, family.target_step);
   while (true) {
-    std::vector<StepSeries> series = scaling_series(group, rounds, sizes, family, options);
+    std::vector<StepSeries> series = scaling_series(group, rounds, sizes, family, setting.asked);
     try {
       return measure_rounds(group, rounds.count, series, recorder);
     } catch (const OutOfMemory& failure) {
@@ -265,17 +264,11 @@ Seconds estimate_device_training(const PlanInputs& setting) {
   return estimate_series(setting, device_family());
 }
 
-void measure_training(RankGroup& group,
-                      const PlanInputs& setting,
-                      const RankOptions& options,
-                      Recorder& recorder) {
-  measure_series(group, setting, options, host_family(), recorder);
+void measure_training(RankGroup& group, const PlanInputs& setting, Recorder& recorder) {
+  measure_series(group, setting, host_family(), recorder);
 }
 
-void measure_device_training(RankGroup& group,
-                             const PlanInputs& setting,
-                             const RankOptions& options,
-                             Recorder& recorder) {
-  measure_series(group, setting, options, device_family(), recorder);
+void measure_device_training(RankGroup& group, const PlanInputs& setting, Recorder& recorder) {
+  measure_series(group, setting, device_family(), recorder);
 }
 }  // namespace scaleworth::probes

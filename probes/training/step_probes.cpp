@@ -128,12 +128,9 @@ Seconds estimate_step_variants(const PlanInputs& setting) {
   return device_family().calibration + trainings * training;
 }
 
-void measure_step_variants(RankGroup& group,
-                           const PlanInputs& setting,
-                           const RankOptions& options,
-                           Recorder& recorder) {
-  const StepSizes sizes = choose_sizes(group, device_family(), options, recorder);
-  TrainingWork work = family_work(device_family(), sizes, group.size(), options);
+void measure_step_variants(RankGroup& group, const PlanInputs& setting, Recorder& recorder) {
+  const StepSizes sizes = choose_sizes(group, device_family(), setting.asked, recorder);
+  TrainingWork work = family_work(device_family(), sizes, group.size(), setting.asked);
   const Rounds rounds = rounds_of(setting.suite, device_family(), true);
   work.steps = rounds.steps;
   std::vector<VariantSeries> series;

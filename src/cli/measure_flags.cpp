@@ -60,6 +60,7 @@ void MeasureOptions::add_to(CLI::App& app, std::string_view probes) {
   if (measures("comm")) {
     flags.add("--collectives", collectives)->delimiter(',');
     flags.add("--sizes", sizes)->delimiter(',');
+    flags.add("--algorithms", algorithms)->delimiter(',');
   }
   if (measures("roofline")) {
     flags.add("--shape", shapes);
@@ -124,6 +125,7 @@ RankOptions MeasureOptions::rank_options() const {
     options.collectives.push_back(*known);
   }
   for (const std::string& size : sizes) options.sizes.push_back(parse_message_size(size));
+  for (const std::string& way : algorithms) options.algorithms.push_back(parse_algorithm(way));
   return options;
 }
 

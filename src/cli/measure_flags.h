@@ -39,6 +39,7 @@ struct MeasureOptions {
   std::string straggler;
   std::vector<std::string> collectives;  // by key; empty: all
   std::vector<std::string> sizes;        // of messages: "8", "64K", "1M"
+  std::vector<std::string> algorithms;   // of NCCL: "ring", "tree/ll128"; empty: all
   std::vector<std::string> shapes;       // "M,N,K[,BATCH]": instead of the GEMM families
   std::string mpirun = "mpirun";
   std::string mpi_module;

@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
     host::MpiRankGroup group(mpi, {.available_memory_per_rank = Bytes(8e9), .train = {}});
     SummingRecorder recorder;
     const auto start = std::chrono::steady_clock::now();
-    measure_collectives(group, setting, {}, recorder);
+    measure_collectives(group, setting, recorder);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     if (group.rank() == Rank{0}) {
       recorder.print();

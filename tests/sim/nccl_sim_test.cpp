@@ -28,14 +28,17 @@ RankTruth switched_node() {
   return truth;
 }
 
-Run measured(const RankTruth& truth, probes::Suite suite = probes::Suite::standard) {
+Run measured(const RankTruth& truth,
+             probes::Suite suite = probes::Suite::standard,
+             const probes::RankOptions& asked = {}) {
   Run run;
   SimRankGroup group(truth);
   RunRecorder recorder(run, probe_name::comm_nccl);
   probes::PlanInputs setting;
   setting.suite = suite;
   setting.max_ranks = truth.ranks;
-  probes::measure_nccl(group, setting, {}, recorder);
+  setting.asked = asked;
+  probes::measure_nccl(group, setting, recorder);
   return run;
 }
 
@@ -145,4 +148,37 @@ TEST_CASE("a library that tells nothing still gives its own times", "[nccl]") {
   CHECK(result.regimes.empty());
   CHECK(result.chosen.size() > 5);
   CHECK_FALSE(result.chosen.front().wire_bandwidth);
+}
+
+TEST_CASE("only the collectives, sizes and ways that were asked for are measured", "[nccl]") {
+  probes::RankOptions asked;
+  asked.collectives = {Collective::all_reduce};
+  asked.sizes = {Bytes(65536.0), Bytes(1048576.0)};
+  asked.algorithms = {{"Ring", ""}, {"NVLS", "LL128"}};
+  const Run run = measured(switched_node(), probes::Suite::standard, asked);
+  const ProbeRecord& probe = *find_probe(run, probe_name::comm_nccl);
+  std::set<std::int64_t> sizes;
+  std::set<std::string> ways;
+  for (const Point& point : probe.points) {
+    REQUIRE(symbol_parameter<Collective>(point, Parameter::collective) == Collective::all_reduce);
+    sizes.insert(integer_parameter(point, Parameter::message_bytes));
+    const std::string algorithm = text_parameter(point, Parameter::algorithm);
+    if (!algorithm.empty() && point.samples.contains(Metric::time_s))
+      ways.insert(algorithm + "/" + text_parameter(point, Parameter::protocol));
+  }
+  CHECK(sizes == std::set<std::int64_t>{65536, 1048576});
+  CHECK(ways == std::set<std::string>{"Ring/LL", "Ring/Simple"});
+  CHECK(probe.warnings.empty());
+}
+
+TEST_CASE("ways that NCCL does not offer are named with those that it does", "[nccl]") {
+  probes::RankOptions asked;
+  asked.sizes = {Bytes(65536.0), Bytes(1e15)};
+  asked.algorithms = {{"NVLSTree", ""}};
+  const Run run = measured(switched_node(), probes::Suite::quick, asked);
+  const ProbeRecord& probe = *find_probe(run, probe_name::comm_nccl);
+  REQUIRE(probe.warnings.size() == 2);
+  CHECK(probe.warnings[0].find("it offers NVLS/Simple, Ring/LL, Ring/Simple, Tree/Simple") !=
+        std::string::npos);
+  CHECK(probe.warnings[1].find("were left out") != std::string::npos);
 }

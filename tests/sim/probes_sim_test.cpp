@@ -81,7 +81,7 @@ TEST_CASE("the collective probe and its analysis recover a simulated link", "[pr
   for (const probes::RankProbe& probe : probes::rank_probes()) {
     if (probe.name != probe_name::comm_collectives) continue;
     RunRecorder recorder(run, std::string(probe.name));
-    probe.measure(group, setting_of(machine), {}, recorder);
+    probe.measure(group, setting_of(machine), recorder);
   }
   const auto results = model::analyse_collectives(run);
   REQUIRE_FALSE(results.empty());
@@ -117,9 +117,9 @@ Run measured_with_second_look(const ChangedMachine& changed) {
     if (!probe.look_again) continue;
     RunRecorder recorder(run, std::string(probe.name));
     SimRankGroup group(changed.ranks_before);
-    probe.measure(group, setting_of(machine), {}, recorder);
+    probe.measure(group, setting_of(machine), recorder);
     SimRankGroup group_later(changed.ranks_after);
-    probe.look_again(group_later, setting_of(machine), {}, recorder);
+    probe.look_again(group_later, setting_of(machine), recorder);
   }
   return join_runs(std::move(run));
 }

@@ -36,11 +36,14 @@ DeviceSetting make_device_setting(const ChosenDevices& chosen, const MeasureOpti
 }
 
 /// One rank per GPU, or as the launcher says; memory is that of the smallest GPU, of at least one.
-PlanInputs make_device_rank_setting(const DeviceSetting& devices, const LaunchEnvironment& launch) {
+PlanInputs make_device_rank_setting(const DeviceSetting& devices,
+                                    const LaunchEnvironment& launch,
+                                    const MeasureOptions& options) {
   PlanInputs setting;
   setting.suite = devices.suite;
   setting.max_ranks = launch.world_size.value_or(static_cast<int>(devices.devices.size()));
   setting.workers = setting.max_ranks;
+  setting.asked = options.rank_options();
   setting.available_memory = devices.devices.front().memory;
   for (const DeviceDescription& device : devices.devices) {
     setting.available_memory = std::min(setting.available_memory, device.memory);
@@ -147,7 +150,7 @@ int measure_on_devices(const MeasureOptions& options,
                        ChosenDevices chosen) {
   assume_count(options, chosen);
   const DeviceSetting setting = make_device_setting(chosen, options);
-  const PlanInputs rank_setting = make_device_rank_setting(setting, launch);
+  const PlanInputs rank_setting = make_device_rank_setting(setting, launch, options);
   Plan plan = make_device_plan(setting, rank_setting, chosen.assumption, options.only);
   // The plan of rank 0 is everyone's: another node's GPUs may leave no probe that fits.
   if (!options.time.empty() && launch.rank.value_or(0) == 0)
@@ -182,8 +185,7 @@ int measure_on_devices(const MeasureOptions& options,
     }
     if (!ranks.group) throw NothingToMeasure(ranks.obstacle);
     const auto* probe = find_in(of_ranks, name, &RankProbe::name);
-    budget.pause_for(
-        [&] { probe->measure(*ranks.group, rank_setting, options.rank_options(), session); });
+    budget.pause_for([&] { probe->measure(*ranks.group, rank_setting, session); });
   };
   session.until_interrupted([&] {
     budget.pause_for([&] {

@@ -54,7 +54,7 @@ void run_alone(Session& session, PlanInputs setting, const std::string& why) {
     try {
       if (library == nullptr) throw NothingToMeasure(reason_of(blas));
       SingleRankGroup group(why, *library, setting.available_memory);
-      probe.measure(group, setting, session.options().rank_options(), session);
+      probe.measure(group, setting, session);
     } catch (const NothingToMeasure& nothing) {
       throw NothingToMeasure("{} ({})", nothing.what(), why);
     }

@@ -125,6 +125,19 @@ Bytes parse_message_size(const std::string& text) {
   throw UserError("--sizes: '{}' is no message size: write bytes, or 64K, 1M, 2G", text);
 }
 
+probes::CollectiveAlgorithm parse_algorithm(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  const auto algorithm = probes::nccl_word(probes::nccl_algorithm_words, text.substr(0, slash));
+  const auto protocol = slash == std::string::npos ? std::optional<std::string>("")
+                                                   : probes::nccl_word(probes::nccl_protocol_words,
+                                                                       text.substr(slash + 1));
+  if (algorithm && protocol) return {*algorithm, *protocol};
+  throw UserError("--algorithms: '{}' is none of {}, with or without one of /{} behind it",
+                  text,
+                  fmt::join(probes::nccl_algorithm_words, ", "),
+                  fmt::join(probes::nccl_protocol_words, ", /"));
+}
+
 Plan fitting_plan(PlanInputs& setting, const MeasureOptions& options) {
   Plan plan = make_plan(setting, options);
   if (options.time.empty()) return plan;
@@ -151,8 +164,6 @@ Plan make_plan(const PlanInputs& setting, const MeasureOptions& options) {
   plan.keep(options.only);
   const auto own_gemms = own_host_products(options, setting.workers);
   for (PlannedProbe& probe : plan.probes) {
-    if (probe.name == probe_name::comm_collectives)
-      probe.estimate = probes::estimate_collectives(setting, options.rank_options());
     if (own_gemms.empty() || probe.name != probe_name::roofline_gemm) continue;
     probe.estimate = estimate_gemm_shapes(own_gemms, setting.suite);
   }
@@ -196,8 +207,10 @@ PlanInputs make_setting(const Machine& machine,
         setting.max_ranks,
         counted(setting.workers, "core"));
   }
-  const RankOptions rank_options = options.rank_options();
-  if (rank_options.straggler && rank_options.straggler->rank.index >= setting.max_ranks) {
+  setting.asked = options.rank_options();
+  if (!setting.asked.algorithms.empty())
+    throw UserError("--algorithms are NCCL's, of GPUs: how MPI works on cores is its own choice");
+  if (setting.asked.straggler && setting.asked.straggler->rank.index >= setting.max_ranks) {
     throw UserError(
         "--straggler {}: there are ranks 0 to {} only", options.straggler, setting.max_ranks - 1);
   }

@@ -33,6 +33,9 @@ Seconds parse_time_limit(const std::string& text);
 /// 1 TiB.
 Bytes parse_message_size(const std::string& text);
 
+/// "ring", "tree/ll128": a way of NCCL, without a protocol in all of them. Throws UserError.
+probes::CollectiveAlgorithm parse_algorithm(const std::string& text);
+
 struct Plan {
   std::string heading;  // one line or more: suite and machine
   /// Starting processes, writing, reporting: what no probe accounts for.

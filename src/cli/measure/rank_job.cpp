@@ -143,11 +143,10 @@ int measure_as_rank(MeasureOptions options,
     session.run_probes(rank_probes(), [&](const RankProbe& probe) {
       if (setting.nodes > 1 && probe.name == probe_name::comm_collectives)
         record_pairs(job, *group, session);
-      probe.measure(*group, setting, options.rank_options(), session);
+      probe.measure(*group, setting, session);
     });
-    session.look_again(rank_probes(), [&](const RankProbe& probe) {
-      probe.look_again(*group, setting, options.rank_options(), session);
-    });
+    session.look_again(rank_probes(),
+                       [&](const RankProbe& probe) { probe.look_again(*group, setting, session); });
     ask_node_on_first(job, session, setting, look_again);
     session.count_ranks(*group);
   });

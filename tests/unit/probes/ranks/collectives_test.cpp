@@ -328,7 +328,7 @@ TEST_CASE("each setting gives a point with its parameters and the ranks' timings
   KeepingRecorder recorder;
   PlanInputs setting;
   setting.max_ranks = 2;
-  measure_collectives(group, setting, {}, recorder);
+  measure_collectives(group, setting, recorder);
 
   // 2048 B of buffers: 8, 32, 128, 512 B for all; 2048 B for none (2 x 2048, 1.5 x 2048).
   REQUIRE(recorder.points.size() == 4 * 6 * 2);
@@ -351,7 +351,7 @@ TEST_CASE("each setting gives a point with its parameters and the ranks' timings
 TEST_CASE("one rank has nothing to measure", "[sweep]") {
   FakeGroup group(1);
   KeepingRecorder recorder;
-  REQUIRE_THROWS_AS(measure_collectives(group, {}, {}, recorder), NothingToMeasure);
+  REQUIRE_THROWS_AS(measure_collectives(group, {}, recorder), NothingToMeasure);
 }
 
 TEST_CASE("more rank counts and a larger suite take longer", "[sweep]") {

@@ -51,7 +51,7 @@ class Gpus : public FakeGroup {
 TEST_CASE("a GPU's step is bf16, of 50 ms at the largest count, and a wide model", "[training]") {
   Gpus group(4);
   KeepingRecorder recorder;
-  measure_device_training(group, quick(4), {}, recorder);
+  measure_device_training(group, quick(4), recorder);
   REQUIRE(recorder.points.size() == 6);
   const Point& largest = recorder.points.at(2);
   REQUIRE(text_parameter(largest, Parameter::precision) == "bf16");
@@ -75,7 +75,7 @@ TEST_CASE("a training that a GPU cannot hold becomes smaller", "[training]") {
   Gpus group(2);
   group.real_memory = Bytes(12e9);
   KeepingRecorder recorder;
-  measure_device_training(group, quick(2), {}, recorder);
+  measure_device_training(group, quick(2), recorder);
   REQUIRE(group.refused > 0);
   REQUIRE(recorder.points.size() == 4);
 }
@@ -84,14 +84,14 @@ TEST_CASE("a training that no batch fits ends with the reason", "[training]") {
   Gpus group(1);
   group.real_memory = Bytes(1e6);
   KeepingRecorder recorder;
-  REQUIRE_THROWS_AS(measure_device_training(group, quick(1), {}, recorder), OutOfMemory);
+  REQUIRE_THROWS_AS(measure_device_training(group, quick(1), recorder), OutOfMemory);
 }
 
 TEST_CASE("ways of running a step take turns, and one that cannot be had is left out",
           "[training]") {
   Gpus group(2);
   KeepingRecorder recorder;
-  measure_step_variants(group, quick(2), {}, recorder);
+  measure_step_variants(group, quick(2), recorder);
   REQUIRE(recorder.points.size() == 2);
   REQUIRE(text_parameter(recorder.points[0], Parameter::step_variant) == "launched");
   REQUIRE(text_parameter(recorder.points[1], Parameter::step_variant) == "graphs");
@@ -103,7 +103,7 @@ TEST_CASE("the timeline of traced steps is kept, under a variant of its own", "[
   Gpus group(2);
   group.tracer = true;
   KeepingRecorder recorder;
-  measure_step_variants(group, quick(2), {}, recorder);
+  measure_step_variants(group, quick(2), recorder);
   REQUIRE(recorder.points.size() == 3);
   REQUIRE(text_parameter(recorder.points[2], Parameter::step_variant) == "traced");
   REQUIRE(recorder.timelines.size() == 1);
@@ -115,7 +115,7 @@ TEST_CASE("the estimate of GPU trainings is within 30 % of the steps and their s
   for (const int ranks : {1, 8}) {
     Gpus group(ranks);
     KeepingRecorder recorder;
-    measure_device_training(group, quick(ranks), {}, recorder);
+    measure_device_training(group, quick(ranks), recorder);
     const Seconds setup = 0.6 * static_cast<double>(group.works.size()) * Seconds(1.0);
     REQUIRE_THAT(estimate_device_training(quick(ranks)).value(),
                  WithinRel((group.time_spent + setup).value(), 0.3));
@@ -126,7 +126,7 @@ TEST_CASE("strong scaling divides one batch, weak scaling grows it, at 1, 2, 4 a
           "[training]") {
   FakeGroup group(5);
   KeepingRecorder recorder;
-  measure_training(group, quick(5), {}, recorder);
+  measure_training(group, quick(5), recorder);
   REQUIRE(recorder.points.size() == 8);
   const std::int64_t batch =
       integer_parameter(recorder.points[0], Parameter::global_batch_sequences);
@@ -154,7 +154,7 @@ TEST_CASE("all started ranks are the largest count, with a batch that all counts
   for (const auto& [ranks, wanted] : counts) {
     FakeGroup group(ranks);
     KeepingRecorder recorder;
-    measure_training(group, quick(ranks), {}, recorder);
+    measure_training(group, quick(ranks), recorder);
     REQUIRE(recorder.points.size() == 2 * wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const Point& strong = recorder.points[i];
@@ -168,7 +168,7 @@ TEST_CASE("a point holds the slowest rank's steps of all rounds and the losses o
           "[training]") {
   FakeGroup group(2);
   KeepingRecorder recorder;
-  measure_training(group, quick(2), {}, recorder);
+  measure_training(group, quick(2), recorder);
   const Point& both = recorder.points.at(1);
   const double flops = model_flops(host_family().member(integer_parameter(both, Parameter::width)),
                                    integer_parameter(both, Parameter::global_batch_sequences) / 2)
@@ -189,7 +189,7 @@ TEST_CASE("a point holds the slowest rank's steps of all rounds and the losses o
 TEST_CASE("the timeline of a point numbers the steps of its rounds on", "[training]") {
   FakeGroup group(2);
   KeepingRecorder recorder;
-  measure_training(group, quick(2), {}, recorder);
+  measure_training(group, quick(2), recorder);
   REQUIRE(recorder.timelines.size() == recorder.points.size());
   const Timeline& timeline = recorder.timelines.at(1);
   REQUIRE(timeline.ranks == 2);
@@ -201,7 +201,7 @@ TEST_CASE("the timeline of a point numbers the steps of its rounds on", "[traini
 TEST_CASE("one rank alone is measured once: there is nothing to weakly scale", "[training]") {
   FakeGroup group(1);
   KeepingRecorder recorder;
-  measure_training(group, quick(1), {}, recorder);
+  measure_training(group, quick(1), recorder);
   REQUIRE(recorder.points.size() == 1);
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("a step at the largest count comes near its target on slow and fast ma
     FakeGroup group(4);
     group.rate = FlopPerSecond(rate);
     KeepingRecorder recorder;
-    measure_training(group, quick(4), {}, recorder);
+    measure_training(group, quick(4), recorder);
     // four or more sequences a step: rounding to whole ones is off by an eighth at most
     REQUIRE_THAT(series(recorder.points.at(2), Metric::step_s).front(),
                  WithinRel(host_family().target_step.value(), 0.13));
@@ -222,9 +222,9 @@ TEST_CASE("a training that would not fit into memory becomes smaller", "[trainin
   FakeGroup group(2);
   group.rate = FlopPerSecond(200e9);
   KeepingRecorder recorder;
-  measure_training(group, quick(2), {}, recorder);
+  measure_training(group, quick(2), recorder);
   group.memory = Bytes(32e6);
-  measure_training(group, quick(2), {}, recorder);
+  measure_training(group, quick(2), recorder);
   REQUIRE(integer_parameter(recorder.points.at(4), Parameter::width) <
           integer_parameter(recorder.points.at(0), Parameter::width));
   const TrainingWork& last = group.works.back();
@@ -240,7 +240,7 @@ TEST_CASE("the estimate is within 30 % of the time that the steps take", "[train
         KeepingRecorder recorder;
         PlanInputs setting = quick(ranks);
         setting.suite = suite;
-        measure_training(group, setting, {}, recorder);
+        measure_training(group, setting, recorder);
         REQUIRE_THAT(estimate_training(setting).value(), WithinRel(group.time_spent.value(), 0.3));
       }
     }
@@ -251,7 +251,7 @@ TEST_CASE("when a rank is lost in the second round the first one is kept", "[tra
   FakeGroup group(2);
   group.fail_at = 2 + 4 + 1;  // two calibrations, first round, one setting of the second
   KeepingRecorder recorder;
-  REQUIRE_THROWS_AS(measure_training(group, quick(2), {}, recorder), ProbeFailure);
+  REQUIRE_THROWS_AS(measure_training(group, quick(2), recorder), ProbeFailure);
   REQUIRE(recorder.points.size() == 4);
   REQUIRE(series(recorder.points.front(), Metric::step_s).size() == 10);
   // the second round goes down the list: weak scaling at 2 ranks comes first
@@ -261,19 +261,19 @@ TEST_CASE("when a rank is lost in the second round the first one is kept", "[tra
 TEST_CASE("the straggler is on record where it works and refused where it cannot", "[training]") {
   FakeGroup group(2);
   KeepingRecorder recorder;
-  RankOptions options;
-  options.straggler = TrainingWork::Straggler{Rank{1}, 2.0};
-  measure_training(group, quick(2), options, recorder);
+  PlanInputs setting = quick(2);
+  setting.asked.straggler = TrainingWork::Straggler{Rank{1}, 2.0};
+  measure_training(group, setting, recorder);
   REQUIRE_FALSE(recorder.points[0].setting.contains(Parameter::straggler_rank));
   REQUIRE(integer_parameter(recorder.points[1], Parameter::straggler_rank) == 1);
-  options.straggler->rank = Rank{2};
-  REQUIRE_THROWS_AS(measure_training(group, quick(2), options, recorder), UserError);
+  setting.asked.straggler->rank = Rank{2};
+  REQUIRE_THROWS_AS(measure_training(group, setting, recorder), UserError);
 }
 
 TEST_CASE("progress rises from 0 towards 1", "[training]") {
   FakeGroup group(4);
   KeepingRecorder recorder;
-  measure_training(group, quick(4), {}, recorder);
+  measure_training(group, quick(4), recorder);
   REQUIRE(recorder.fractions.front() == 0.0);
   REQUIRE(std::is_sorted(recorder.fractions.begin(), recorder.fractions.end()));
   REQUIRE(recorder.fractions.back() < 1.0);
