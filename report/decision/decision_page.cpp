@@ -18,9 +18,9 @@ Json cost_terms(const Prices& prices, const DecisionRow& row, Seconds time) {
       prices.with_rank_price(own ? prices.per_rank * row.price_factor : DollarsPerSecond(0.0));
   given.value_of_time = DollarsPerSecond(0.0);
   const auto cost = [&](const Prices& of) { return json_value(job_cost(of, row.count, time)); };
-  return {cost(given),
-          own ? Json(0.0) : cost({unit, DollarsPerSecond(0.0)}),
-          cost({DollarsPerSecond(0.0), unit})};
+  Prices of_ranks = given.with_rank_price(unit);
+  of_ranks.fixed = DollarsPerSecond(0.0);
+  return {cost(given), own ? Json(0.0) : cost(of_ranks), cost({DollarsPerSecond(0.0), unit})};
 }
 
 Json cost_terms(const Prices& prices, const DecisionRow& row) {

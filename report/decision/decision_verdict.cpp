@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <tuple>
 
 namespace scaleworth::report {
 namespace {
@@ -47,23 +48,33 @@ std::string own_time(const Decision& decision, const DecisionRow& row) {
   return format_quantity(number(row.wall().value * growth), Unit::seconds);
 }
 
-/// What a row costs: "$0.277 by spot ($0.555 by owned, $0.924 at the price given)" where other ways
-/// to pay were asked for, the cheapest of those that are in time first.
+/// What a row costs: "$0.277 by reserved ($0.924 at the price given, $0.555 by spot in 3 h)" where
+/// other ways to pay were asked for, the cheapest of those that are in time first; behind those the
+/// ways that take longer, since the time of the row is not theirs.
 std::string cost_text(const DecideView& view, const DecisionRow& row) {
   const Decision& decision = view.decision;
   constexpr std::size_t most_named = 3;
   const auto place = static_cast<std::size_t>(
       std::ranges::find(decision.rows, row.count, &DecisionRow::count) - decision.rows.begin());
-  std::vector<std::pair<Dollars, std::string>> ways{{row.cost->value, " at the price given"}};
-  for (const RegimeResult& one : decision.regimes)
-    if (const auto& cost = one.costs.at(place);
-        cost && one.in_time.at(place) && *cost != row.cost->value)
-      ways.emplace_back(*cost,
-                        " by " + one.regime.name + (one.certain_spot() ? " without reclaims" : ""));
+  using Way = std::tuple<bool, Dollars, std::string>;  // whether it takes longer
+  std::vector<Way> ways{{false, row.cost->value, " at the price given"}};
+  for (const RegimeResult& one : decision.regimes) {
+    const auto& cost = one.costs.at(place);
+    if (!cost || !one.in_time.at(place) || *cost == row.cost->value) continue;
+    const bool longer = !one.expected.empty();
+    ways.emplace_back(
+        longer,
+        *cost,
+        " by " + one.regime.name + (one.certain_spot() ? " without reclaims" : "") +
+            (longer ? " in " + format_quantity(number(*one.expected.at(place)), Unit::seconds)
+                    : ""));
+  }
   if (ways.size() < 2) return decision_money(view, row.cost->value);
   std::ranges::sort(ways);
   ways.resize(std::min(ways.size(), most_named));
-  const auto told = [&](const auto& way) { return decision_money(view, way.first) + way.second; };
+  const auto told = [&](const Way& way) {
+    return decision_money(view, std::get<1>(way)) + std::get<2>(way);
+  };
   return fmt::format("{} ({})", told(ways.front()), listed(std::span(ways).subspan(1), told, ", "));
 }
 
@@ -156,7 +167,8 @@ std::vector<std::string> forecast_sentences(const DecideView& view) {
   return sentences;
 }
 
-/// "flat", "flat to rising (+18 %)": what one GPU does at the largest count, as a part of the first.
+/// "flat", "flat to rising (+18 %)": what one GPU does at the largest count, as a part of the
+/// first.
 std::string growth_words(double change) {
   constexpr double noise = 0.03;  // what two runs of one model differ by
   constexpr double loss = 0.9;

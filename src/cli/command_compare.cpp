@@ -145,6 +145,7 @@ std::vector<std::string> add_prices(std::vector<NamedTable>& machines,
     if (!(each > 0.0))
       throw UserError("--instance-price of {} needs --gpus-per-instance, as 8", machines[i].name);
     machines[i].price = dollars_per_hour(usd_of_instance / each);
+    if (machines[i].table.axis != Axis::nodes) machines[i].ranks_of_instance = whole_instance(each);
   };
   const auto number_flag = [&](const char* flag, const auto& texts, const auto& take) {
     each_stated(flag, texts, machines, [&](std::size_t i, const std::string& text) {

@@ -10,14 +10,23 @@
 #include "src/model/decision/scaling_row.h"
 #include "src/model/transformer/utilisation.h"
 
+#include <cmath>
+
 namespace scaleworth::cli {
+int whole_instance(double gpus) {
+  constexpr double most = 1024.0;
+  if (gpus >= 1.0 && gpus <= most && gpus == std::floor(gpus)) return static_cast<int>(gpus);
+  throw UserError("--gpus-per-instance is a whole number from 1 to {:g}, not {:g}", most, gpus);
+}
+
 namespace {
 constexpr int default_counts = 64;
 /// A law's curve beyond this would cost more memory than it is worth.
 constexpr int most_law_counts = 4096;
 
-/// `table` is null for coefficients.
-void add_prices(DecideOptions& options, const ScalingTable* table) {
+/// `table` is null for coefficients. A price that is given goes before those of a table whose rows
+/// all have one; returns whether it does.
+bool add_prices(DecideOptions& options, ScalingTable* table) {
   auto& prices = options.request.metrics.prices;
   if (options.instance_price) {
     const bool instances = table && table->axis == Axis::nodes;
@@ -27,18 +36,26 @@ void add_prices(DecideOptions& options, const ScalingTable* table) {
       throw UserError(
           "--instance-price needs --gpus-per-instance, as 8: the table counts no instances");
     options.price = *options.instance_price * (instances ? 1.0 : 1.0 / *several);
+    if (!instances) prices->ranks_of_instance = whole_instance(*several);
   }
+  const bool replaced = table && options.price && options.price->value() > 0.0 &&
+                        std::ranges::all_of(table->rows, [](const TableRow& row) {
+                          return row.facts.price.has_value();
+                        });
+  if (replaced)
+    for (TableRow& row : table->rows) row.facts.price.reset();
   if (const auto price = table ? rank_price(*table, options.price) : options.price) {
     prices->per_rank = *price;
     if (price->value() == 0.0 && prices->per_clock().value() == 0.0)
       throw UserError("--price 0: what costs nothing has no cheapest count; leave it out");
-    return;
+    return replaced;
   }
   if (prices->per_clock().value() > 0.0) {
     throw UserError("--fixed and --value-of-time come on top of a price; give --price in " +
                     options.render.currency + " per rank and hour");
   }
   prices.reset();
+  return false;
 }
 
 Decision decide_coefficients(DecideOptions& options) {
@@ -114,7 +131,7 @@ Decision decide_file(DecideOptions& options) {
   if (request.metrics.work) {
     file.table = of_work(std::move(file.table), *request.metrics.work);
   }
-  add_prices(options, &file.table);
+  const bool prices_replaced = add_prices(options, &file.table);
   const std::int64_t largest = file.table.rows.back().count;
   const std::int64_t wanted = options.max_count ? std::int64_t{*options.max_count}
                                                 : std::max<std::int64_t>(default_counts, largest);
@@ -122,6 +139,17 @@ Decision decide_file(DecideOptions& options) {
   request.domain = options.domain;
   Decision decision = decide_table(file.table, request);
   add_doubts_of_run(options, decision);
+  if (prices_replaced)
+    decision.remarks.emplace_back("the prices in the table are not used: another one is given");
+  if (const auto& prices = request.metrics.prices) {
+    std::vector<int> parts;
+    for (const DecisionRow& row : decision.rows)
+      if (prices->paid_ranks(row.count) != row.count) parts.push_back(row.count);
+    if (!parts.empty())
+      decision.remarks.push_back(fmt::format("at {} whole instances of {} are paid",
+                                             fmt::join(parts, ", "),
+                                             prices->ranks_of_instance));
+  }
   if (!file.ignored.empty()) {
     decision.remarks.push_back(
         fmt::format("columns that are not used: {}", fmt::join(file.ignored, ", ")));

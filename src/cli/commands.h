@@ -96,6 +96,9 @@ struct ServingOptions {
 int print_serving(const MfuOptions& options, const ServingOptions& serving);
 
 /// What `scaleworth decide` is asked.
+/// GPUs of an instance, which is paid as a whole. Throws UserError for a part of one.
+int whole_instance(double gpus);
+
 struct DecideOptions {
   std::vector<std::string> inputs;  // a table, a run, recordings; empty: coefficients
   TableSelection selection;

@@ -61,9 +61,13 @@ JobEnergy energy(const PowerTerms& terms, const Estimate<double>& joules, bool m
 }
 }  // namespace
 
+double Prices::paid_ranks(double ranks) const {
+  return ranks_of_instance == 1 ? ranks : std::ceil(ranks / ranks_of_instance) * ranks_of_instance;
+}
+
 BillLines bill_lines(const Prices& prices, int ranks, Seconds time) {
   job_cost(prices, ranks, time);
-  return {prices.per_rank * static_cast<double>(ranks) * time,
+  return {prices.per_rank * prices.paid_ranks(ranks) * time,
           prices.fixed * time,
           prices.value_of_time * time};
 }
@@ -76,7 +80,7 @@ Dollars job_cost(const Prices& prices, int ranks, Seconds time) {
   require(ranks >= 1, "a cost needs at least one rank");
   require(!(prices.per_rank.value() < 0.0 || prices.per_clock().value() < 0.0),
           "a price is negative; give --price and --fixed as USD per hour, 0 or more");
-  return (prices.per_rank * static_cast<double>(ranks) + prices.per_clock()) * time;
+  return (prices.per_rank * prices.paid_ranks(ranks) + prices.per_clock()) * time;
 }
 
 Dollars cost_per_million_tokens(const Prices& prices, int ranks, double tokens_per_second) {

@@ -16,7 +16,10 @@ struct Prices {
   DollarsPerSecond fixed = DollarsPerSecond(0.0);  // of the wall clock, whatever the count
   /// What waiting is worth to whoever waits: like `fixed`, but on no bill.
   DollarsPerSecond value_of_time = DollarsPerSecond(0.0);
+  int ranks_of_instance = 1;  // that are paid together, whether the job uses them or not
 
+  /// Those of whole instances; of instances of one rank the count itself, which a law may divide.
+  double paid_ranks(double ranks) const;
   /// All that runs with the wall clock: f.
   DollarsPerSecond per_clock() const { return fixed + value_of_time; }
   Prices with_rank_price(DollarsPerSecond price) const {
@@ -26,7 +29,7 @@ struct Prices {
   }
 };
 
-/// C(K) = (K p + f) T, for at least one rank.
+/// C(K) = (K p + f) T, for at least one rank; K is that of whole instances.
 Dollars job_cost(const Prices& prices, int ranks, Seconds time);
 
 /// C(K) for one million tokens at `tokens_per_second` > 0 of all ranks together.

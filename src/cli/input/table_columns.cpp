@@ -312,6 +312,8 @@ std::optional<TableColumn> named_column(const HeaderWords& header,
   } else if (known) {
     column.meaning = known->meaning;
     column.choice = known->choice;
+    if (has_word("more_is_better", header.name)) column.better_quality = 1;
+    if (has_word("less_is_better", header.name)) column.better_quality = -1;
     column.load = known->load;
     if (known->load && key.find("user") != std::string::npos) column.noun = "users";
     column.generic = known->generic;
@@ -381,6 +383,15 @@ std::optional<TableColumn> meaning_of(const std::string& text,
     column.factor = 1.0 / header.unit->factor;
     column.choice = 2;
     column.work_noun = work_of(header.per.front())->noun;
+    return column;
+  }
+  if (header.unit && header.unit->dimension == Dimension::time && header.unit->factor >= 60.0 &&
+      header.name.size() == 1 && header.per.empty() && thing_of(header.name.front())) {
+    column.meaning = Meaning::time;
+    column.choice = choice_of_generic + 60;
+    column.rank = singular(header.name.front());
+    column.summed = true;
+    set_unit(column, header, Dimension::time, place);
     return column;
   }
   if (auto batch = batch_of_rank(header)) return batch;

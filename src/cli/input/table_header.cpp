@@ -254,8 +254,8 @@ void take_unit(HeaderWords& header) {
   const std::string& first = header.name.front();
   const bool of_work = work_of(first) || is_word("bytes", first) ||
                        (is_word("step", first) && (first == "it" || first.ends_with('s')));
-  if (header.name.size() == 2 && !divided && of_work && unit->dimension == Dimension::time &&
-      unit->factor >= 1.0) {
+  if (header.name.size() == 2 && !divided && of_work && !thing_of(first) &&
+      unit->dimension == Dimension::time && (unit->factor == 1.0 || first == "ns")) {
     header.per_time = unit;
     header.name.pop_back();
     return;

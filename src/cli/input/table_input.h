@@ -185,6 +185,8 @@ struct TableColumn {
   bool percent = false;
   bool weak = false;  // the name speaks of weak scaling
   bool strong = false;
+  bool summed = false;         // a time of all that are counted together: GPU-hours
+  int better_quality = 0;      // as TableRow's
   bool unclear_batch = false;  // of all or of one
   std::string noun;            // what is counted, "GPUs"
   std::string work_noun;       // what work is counted in, "tokens"

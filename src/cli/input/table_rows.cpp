@@ -131,7 +131,10 @@ struct Put {
     if (column.meaning == Meaning::latency) facts.latencies.push_back({column.latency, value});
   }
   void operator()(int TableRow::*member) const { draft.row.*member = whole(value, column, place); }
-  void operator()(std::optional<double> TableRow::*member) const { draft.row.*member = value; }
+  void operator()(std::optional<double> TableRow::*member) const {
+    draft.row.*member = value;
+    if (column.meaning == Meaning::quality) draft.row.better_quality = column.better_quality;
+  }
   void operator()(std::optional<double> RowFacts::*member) const {
     draft.row.facts.*member = value;
   }
@@ -256,6 +259,22 @@ struct RowReader {
   std::string time_unit{};                     // of a cell
   std::vector<std::optional<double>> steps{};  // of each row whose time is of a run
 
+  /// Of GPU-hours the hours of each.
+  void share_time(Draft& draft) const {
+    const TableColumn* const time = find_column(columns, Meaning::time);
+    if (!time || !time->summed || !draft.row.time_s) return;
+    const TableColumn* const count = find_column(columns, Meaning::count);
+    const std::string counted =
+        draft.per_node ? find_column(columns, Meaning::per_node)->noun : count->noun;
+    if (!counted.empty() && counted != counted_noun(time->rank))
+      refuse_column(draft.row.place,
+                    *time,
+                    fmt::format("is of {}, the rows count {}: give the time of the run",
+                                counted_noun(time->rank),
+                                counted));
+    draft.row.time_s = *draft.row.time_s / draft.row.count;
+  }
+
   TableRow row(const RawRow& raw) {
     Draft draft;
     draft.row.place = raw.place;
@@ -267,7 +286,8 @@ struct RowReader {
       const TableColumn& column = *columns[i];
       const RawCell& cell = raw.cells[i];
       if (is_empty(cell) || is_missing(cell) || is_remark(cell, column, columns)) {
-        if (column.meaning == Meaning::count) refuse_column(raw.place, column, "is empty");
+        if (column.meaning == Meaning::count || column.meaning == Meaning::per_node)
+          refuse_column(raw.place, column, "is empty");
         continue;
       }
       if (column.meaning == Meaning::repeat) {
@@ -295,6 +315,7 @@ struct RowReader {
                  members[static_cast<std::size_t>(column.meaning)]);
     }
     if (draft.per_node) draft.row.count *= *draft.per_node;
+    share_time(draft);
     if (per_rank && !load && draft.row.throughput)
       draft.row.throughput = *draft.row.throughput * draft.row.count;
     std::ranges::sort(draft.row.facts.latencies, {}, &Latency::name);
@@ -457,12 +478,13 @@ struct CountedRows {
   std::optional<std::size_t> repeat;
 
   std::string counted(const RawRow& row) const {
-    const auto number = [&](std::size_t column) {
-      const std::string text = cell_text(row.cells[column]);
-      const auto value = cell_number(text, table.comma);
-      return value ? fmt::format("{}", value->value) : text;
-    };
-    return number(count) + (per_node ? "x" + number(*per_node) : "");
+    const std::string text = cell_text(row.cells[count]);
+    const auto value = cell_number(text, table.comma);
+    if (!value) return text;
+    // Two nodes of four and one of eight are two layouts of one count.
+    const auto of_each = per_node ? cell_number(cell_text(row.cells[*per_node]), table.comma)
+                                  : std::optional<CellNumber>();
+    return fmt::format("{}", value->value * (of_each ? of_each->value : 1.0));
   }
 
   std::size_t different_counts(const std::vector<const RawRow*>& rows) const {
@@ -515,7 +537,8 @@ struct CountedRows {
   bool divides(std::size_t column, const std::vector<const RawRow*>& rows) const {
     const auto& meaning = chosen.columns[column];
     const bool measured =
-        (meaning && meaning->meaning <= Meaning::latency && meaning->meaning != Meaning::work) ||
+        (meaning && meaning->meaning <= Meaning::latency && meaning->meaning != Meaning::work &&
+         meaning->meaning != Meaning::per_node) ||
         has_word("money", all_header_words(table.columns[column]));
     if (measured || table.columns[column].empty()) return false;
     if (values_of(table, column).size() == table.rows.size()) return false;
@@ -611,7 +634,7 @@ std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenC
     // "1 (no threads)" and "1 (baseline)".
     const std::string one = cell_text(first->second->cells[counted.count]);
     const std::string other = cell_text(row.cells[counted.count]);
-    if (one == other || !clash->ways.empty()) continue;
+    if (one == other || counted.per_node || !clash->ways.empty()) continue;
     const std::string& name = table.columns[counted.count];
     clash->what = fmt::format("{}: the count of '{}' stands already at {}, as '{}'",
                               row.place,

@@ -29,10 +29,10 @@ std::optional<double> compared_energy(const DecisionRow& row, bool by_unit) {
   return row.energy ? std::optional(row.energy->joules.value) : std::nullopt;
 }
 
-/// Of the row that the others are compared with; absent without quality.
-std::optional<double> baseline_quality(const std::vector<DecisionRow>& rows) {
+/// The row that the others are compared with; null without quality.
+const DecisionRow* baseline_quality(const std::vector<DecisionRow>& rows) {
   const DecisionRow* baseline = baseline_row(rows);
-  return baseline ? baseline->quality : std::nullopt;
+  return baseline && baseline->quality ? baseline : nullptr;
 }
 
 void check_bounds(const Rubric& rubric) {
@@ -107,9 +107,9 @@ void add_energy_gates(std::vector<Gate>& gates,
                    }});
 }
 
-/// Whether two qualities agree within `tolerance`, but for the rounding of printed numbers.
-bool within(double quality, double baseline, double tolerance) {
-  return std::abs(quality - baseline) <= tolerance + quality_rounding;
+/// Whether a loss of quality lies within `tolerance`, but for the rounding of printed numbers.
+bool within(double loss, double tolerance) {
+  return loss <= tolerance + quality_rounding;
 }
 
 /// Less is better. Of rows that pass every gate, so that their energy is known where it counts.
@@ -128,16 +128,16 @@ Measure measure_of(const std::vector<DecisionRow>& rows, Objective objective, Ax
 }
 
 void add_quality(RubricResult& result, const std::vector<DecisionRow>& rows, const Rubric& rubric) {
-  const std::optional<double> quality = baseline_quality(rows);
+  const DecisionRow* const baseline = baseline_quality(rows);
   for (const DecisionRow& row : rows) {
-    if (rubric.quality_tolerance && (!row.quality || !quality))
+    if (rubric.quality_tolerance && (!row.quality || !baseline))
       result.unproven.push_back(row.count);
-    if (!row.quality || !quality) continue;
-    const double drift = std::abs(*row.quality - *quality);
-    result.quality_drift = std::max(result.quality_drift.value_or(0.0), drift);
+    if (!row.quality || !baseline) continue;
+    result.quality_drift =
+        std::max(result.quality_drift.value_or(0.0), row.quality_loss(*baseline));
   }
   if (result.quality_drift && rubric.quality_tolerance) {
-    result.quality_held = within(*result.quality_drift, 0.0, *rubric.quality_tolerance);
+    result.quality_held = within(*result.quality_drift, *rubric.quality_tolerance);
   }
 }
 
@@ -167,11 +167,11 @@ void check(const Coefficients& law) {
 
 std::vector<DecisionRow> rows_of_same_quality(const std::vector<DecisionRow>& rows,
                                               const Rubric& rubric) {
-  const std::optional<double> quality = baseline_quality(rows);
+  const DecisionRow* const baseline = baseline_quality(rows);
   std::vector<DecisionRow> same = rows;
   std::erase_if(same, [&](const DecisionRow& row) {
-    return rubric.quality_tolerance && quality && row.quality &&
-           !within(*row.quality, *quality, *rubric.quality_tolerance);
+    return rubric.quality_tolerance && baseline &&
+           !within(row.quality_loss(*baseline), *rubric.quality_tolerance);
   });
   return same;
 }
@@ -182,15 +182,15 @@ std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows,
   check_bounds(rubric);
   check_numbers(rows, rubric);
   std::vector<Gate> gates;
-  const std::optional<double> quality = baseline_quality(rows);
-  if (rubric.quality_tolerance && quality) {
+  if (const DecisionRow* const found = baseline_quality(rows); found && rubric.quality_tolerance) {
     const double tolerance = *rubric.quality_tolerance;
-    gates.push_back(
-        {GateKind::quality,
-         fmt::format("quality differs from the baseline's by more than {:.3g}", tolerance),
-         [=](const DecisionRow& row) {
-           return !row.quality || within(*row.quality, *quality, tolerance);
-         }});
+    gates.push_back({GateKind::quality,
+                     fmt::format("quality {} the baseline's by more than {:.3g}",
+                                 found->better_quality == 0 ? "differs from" : "is worse than",
+                                 tolerance),
+                     [tolerance, baseline = *found](const DecisionRow& row) {
+                       return within(row.quality_loss(baseline), tolerance);
+                     }});
   }
   if (const auto least = rubric.efficiency_threshold) {
     gates.push_back({GateKind::efficiency,

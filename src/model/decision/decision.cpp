@@ -157,16 +157,19 @@ bool stands_with_faster_first(const Decision& decision, double times) {
 void gate_quality(Decision& decision) {
   constexpr double tolerated = 0.005;  // of the first row's: what seeds of one training differ by
   auto& tolerance = decision.request.rubric.quality_tolerance;
-  const auto& first = decision.rows.front().quality;
-  if (tolerance || !first || decision.axis == Axis::load) return;
+  const DecisionRow& first = decision.rows.front();
+  if (tolerance || !first.quality || decision.axis == Axis::load) return;
+  const double allowed = tolerated * std::abs(*first.quality);
   const auto same = std::ranges::count_if(decision.rows, [&](const DecisionRow& row) {
-    return row.quality && std::abs(*row.quality - *first) <= tolerated * std::abs(*first);
+    return row.quality && row.quality_loss(first) <= allowed;
   });
   if (same < 2) return;
-  tolerance = tolerated * std::abs(*first);
+  tolerance = allowed;
   if (same == std::ssize(decision.rows)) return;
   decision.remarks.push_back(
-      {"counts whose quality differs by more than 0.5 % from the first one's are left out",
+      {fmt::format("counts whose quality {} by more than 0.5 % are left out",
+                   first.better_quality == 0 ? "differs from the first one's"
+                                             : "is worse than the first one's"),
        " (--quality-tolerance says another difference)"});
 }
 
@@ -191,18 +194,19 @@ void add_doubts(Decision& decision) {
         "measure {} again, with the work of {}", decision.rows.front().count, best.count);
     decision.doubts.push_back(std::move(doubt));
   }
-  const auto& first = decision.rows.front().quality;
-  if (!first || decision.request.rubric.quality_tolerance) return;
+  const DecisionRow& first = decision.rows.front();
+  if (!first.quality || decision.request.rubric.quality_tolerance) return;
   for (const DecisionRow& row : decision.rows) {
-    const double drift = row.quality && *first != 0.0 ? std::abs(*row.quality / *first - 1.0) : 0.0;
+    const double drift = row.quality_loss(first) / std::abs(*first.quality);
     if (!(drift > notable)) continue;
-    Remark doubt(fmt::format("the quality (loss, accuracy) at {} is {:g}, {:.0f} % off that at {}",
+    Remark doubt(fmt::format("the quality (loss, accuracy) at {} is {:g}, {:.0f} % {} that at {}",
                              row.count,
                              *row.quality,
                              100.0 * drift,
-                             decision.rows.front().count),
+                             row.better_quality == 0 ? "off" : "worse than",
+                             first.count),
                  " (--quality-tolerance leaves such counts out)",
-                 fmt::format(", {:g}, so it may be other work", *first));
+                 fmt::format(", {:g}, so it may be other work", *first.quality));
     doubt.again = fmt::format("train {} to the same quality", row.count);
     decision.doubts.push_back(std::move(doubt));
     return;

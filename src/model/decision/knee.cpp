@@ -33,7 +33,8 @@ double objective(KneeKind kind, const KneeRequest& request, double count, double
   if (kind == KneeKind::speed_per_rank) return time * time * count;
   const double wall = request.wall ? request.wall(count, time) : time;
   if (kind == KneeKind::peak) return wall;
-  return (count * request.prices->per_rank.value() + request.prices->per_clock().value()) * wall;
+  const Prices& prices = *request.prices;
+  return (prices.paid_ranks(count) * prices.per_rank.value() + prices.per_clock().value()) * wall;
 }
 
 /// d ln f / d ln K.

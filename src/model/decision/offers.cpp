@@ -3,6 +3,7 @@
 
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/comparison.h"
+#include "src/model/cost.h"
 
 #include <cmath>
 
@@ -25,7 +26,10 @@ std::vector<Offer> offers_of(const NamedTable& named) {
   return mapped(named.table.rows, [&](const TableRow& row) {
     const double work = row.work.value_or(1.0);
     const auto rate = [&](Seconds time) { return work / time.value(); };
-    const auto& price = named.price ? named.price : row.facts.price;
+    Prices instances;
+    instances.ranks_of_instance = named.ranks_of_instance;
+    std::optional<DollarsPerSecond> price = named.price ? named.price : row.facts.price;
+    if (price) *price = *price * instances.paid_ranks(row.count) / row.count;
     return Offer{named.name,
                  row.count,
                  transform_decreasing(row.time, rate),
@@ -97,6 +101,13 @@ OfferComparison compare_offers(const std::vector<NamedTable>& tables) {
     for (const Remark& doubt : one.table.doubts) result.doubts.push_back(doubt);
     std::ranges::move(offers, std::back_inserter(result.offers));
   }
+  for (const NamedTable& named : tables)
+    for (const TableRow& row : named.table.rows)
+      if (row.count % named.ranks_of_instance != 0)
+        result.doubts.emplace_back(fmt::format("{} at {} pays for whole instances of {}.",
+                                               named.name,
+                                               row.count,
+                                               named.ranks_of_instance));
   const auto index = [&](auto found) {
     return static_cast<std::size_t>(found - result.offers.begin());
   };

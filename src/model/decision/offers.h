@@ -11,6 +11,7 @@ struct NamedTable {
   ScalingTable table;
   std::optional<DollarsPerSecond> price;  // of one rank, for all rows
   std::string input{};                    // as a command names it
+  int ranks_of_instance = 1;              // that are paid together
 };
 
 /// One machine at one count.
@@ -18,7 +19,7 @@ struct Offer {
   std::string name;
   int count = 1;
   Estimate<double> rate;  // work per second of all ranks; where no work is known runs or steps
-  std::optional<DollarsPerSecond> price;  // of one rank
+  std::optional<DollarsPerSecond> price;  // of one rank that works, with those paid and idle
   std::string input{};                    // of its table
   bool repeated = false;  // the rate's interval is of repeats, not of the steps of one run
 

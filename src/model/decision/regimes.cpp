@@ -124,6 +124,7 @@ void add_spot_costs(RegimeResult& result,
   std::vector<CountTime> expected;
   for (const SpotCount& at : spot.counts) {
     result.costs.push_back(at.cost);
+    result.expected.push_back(at.plan ? std::optional(at.plan->expected) : std::nullopt);
     result.in_time.push_back(!deadline || at.in_time.value_or(0.0) >= deadline->probability);
     if (!at.plan) continue;
     const double held = at.plan->billed / at.plan->expected;

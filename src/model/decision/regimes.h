@@ -85,6 +85,8 @@ struct RegimeResult {
   std::optional<double> break_even;
   /// At its cheapest count, of expected wall time, where it is interrupted.
   std::optional<double> goodput;
+  /// Row by row: the expected wall time where this way to pay is interrupted; else empty.
+  std::vector<std::optional<Seconds>> expected{};
 
   /// Spot as a part of the price alone, as if no machine were taken away.
   bool certain_spot() const {

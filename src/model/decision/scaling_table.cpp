@@ -184,7 +184,10 @@ TableRow merge(const std::vector<const TableRow*>& repeats) {
     times.push_back(time_of(*at));
     if (at->energy_j) energies.push_back(*at->energy_j);
     if (at->energy_per_work_j) energies_per_work.push_back(*at->energy_per_work_j);
-    if (at->quality) row.quality = std::min(row.quality.value_or(*at->quality), *at->quality);
+    row.better_quality = at->better_quality;
+    const double sign = at->better_quality < 0 ? -1.0 : 1.0;
+    if (at->quality)
+      row.quality = sign * std::min(sign * row.quality.value_or(*at->quality), sign * *at->quality);
   }
   row.time = as<Seconds>(median_estimate(times));
   row.relative_sd = relative_sd(times);
@@ -443,6 +446,12 @@ std::optional<double> sum_of(const GroupTimes& parts) {
   for (const auto& part : parts)
     if (part) sum = sum.value_or(0.0) + *part;
   return sum;
+}
+
+double TableRow::quality_loss(const TableRow& baseline) const {
+  if (!quality || !baseline.quality) return 0.0;
+  const double more = *quality - *baseline.quality;
+  return better_quality == 0 ? std::abs(more) : std::max(0.0, -better_quality * more);
 }
 
 bool TableRow::has_parts() const {

@@ -159,7 +159,8 @@ struct TableRow {
   /// Independent repeats that `time` is the mean of; absent: it is their median.
   std::optional<double> mean_of;
   GroupTimes parts_s{};              // assembled they add up to `time`
-  std::optional<double> quality;     // least of the repeats
+  std::optional<double> quality;     // the worst of the repeats, as far as that is known
+  int better_quality = 0;            // 1: more is better, as accuracy; -1: less; 0: not known
   std::optional<double> work;        // items, tokens
   std::optional<double> throughput;  // work per second, all ranks together; not assembled
   /// As the table states them, in whatever unit: only their ratios count.
@@ -172,6 +173,9 @@ struct TableRow {
   RowFacts facts;
   TrainedStep trained;
 
+  /// By how much the quality is worse than `baseline`'s; by how much it differs, where it is not
+  /// known what is better. 0 without qualities.
+  double quality_loss(const TableRow& baseline) const;
   bool has_parts() const;
 };
 
