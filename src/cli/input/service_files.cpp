@@ -175,7 +175,7 @@ RawTable table_in(std::string_view text, const std::string& file) {
   const std::string_view head = trimmed(text.substr(0, text.find('\n')));
   if (head.find_first_of(",;|\t{[ ") != std::string_view::npos) return parse_raw_table(text, file);
   std::string table;
-  for (const std::string_view line : split(text, '\n'))
+  for (const std::string_view line : split(trimmed(text), '\n'))
     table += fmt::format("{}|row\n", trimmed(line));
   return parse_raw_table(table, file);
 }

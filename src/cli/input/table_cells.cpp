@@ -237,12 +237,14 @@ std::optional<CellNumber> cell_number(std::string_view text, Comma comma) {
     // "1.4M" is no time.
     if (own && behind == "m" && text.find('M') != std::string_view::npos)
       return CellNumber{*value * 1e6};
+    // "2D" has two dimensions.
+    if (own && behind == "d" && text.find('D') != std::string_view::npos) return std::nullopt;
     return own ? CellNumber{*value, own} : CellNumber{*seconds, cell_unit("s"), true};
   }
   // "9.77 s/it"
   if (const std::size_t slash = behind.find('/'); value && slash != std::string_view::npos)
     if (const Unit* const unit = cell_unit(trimmed(behind.substr(0, slash)));
-        unit && is_word("step", front_word(behind.substr(slash + 1))))
+        unit && is_word("step", front_word(trimmed(behind.substr(slash + 1)))))
       return CellNumber{*value, unit};
   if (const auto all = product(rest)) return CellNumber{*all};
   if (!value) return std::nullopt;
@@ -311,6 +313,7 @@ bool is_missing(const RawCell& cell) {
 Comma comma_of(const RawTable& table) {
   bool either = false;
   bool seconds = false;
+  bool points = false;  // "97.5"
   for (const RawRow& row : table.rows) {
     for (const RawCell& cell : row.cells) {
       const auto* text = std::get_if<std::string>(&cell);
@@ -318,6 +321,8 @@ Comma comma_of(const RawTable& table) {
       const std::string plain = plain_text(*text);
       const std::string_view number = front_number(plain);
       const auto commas = std::ranges::count(number, ',');
+      const std::size_t point = number.rfind('.');
+      points = points || (commas == 0 && point < number.size() && number.size() - point != 4);
       const std::string_view whole = number.substr(0, number.find('.'));
       if (commas == 0) continue;
       const bool point_behind =
@@ -332,7 +337,7 @@ Comma comma_of(const RawTable& table) {
   }
   // Where people write 1,5 for one and a half they separate cells by other signs; with bars they
   // may write "296,508 s" either way.
-  if (!either || table.separator == ',' || (table.separator == '|' && !seconds))
+  if (!either || points || table.separator == ',' || (table.separator == '|' && !seconds))
     return Comma::thousands;
   return Comma::unstated;
 }
@@ -347,9 +352,9 @@ std::string named_by_cells(const std::vector<RawCell>& cells) {
     // "incomplete output" is no measurement.
     if (is_missing(cell) || text.find_first_of("0123456789") == std::string::npos) continue;
     ++numbers;
-    const auto number = cell_number(text, Comma::thousands);
+    const auto number = cell_number(cell_text(cell), Comma::thousands);
     times = times && number && number->unit && number->unit->dimension == Dimension::time;
-    rates = rates && text.find("/s") != std::string::npos;
+    rates = rates && number && text.find("/s") != std::string::npos;
     ratios = ratios && text.ends_with('x');
   }
   return numbers < std::clamp<std::size_t>(cells.size(), 1, 2) ? "value"

@@ -301,10 +301,11 @@ std::optional<TableColumn> named_column(const HeaderWords& header,
                             header.basis != Per::unstated && known &&
                             known->meaning == Meaning::throughput;  // "Speed (s/it)"
   const bool in_time = header.unit && header.unit->dimension == Dimension::time;
-  const bool some_time =
-      !known && header.per.empty() &&
-      ((in_time && (has_word("time", header.name) || header.basis != Per::unstated)) ||
-       says_what_took_time(header));
+  // "Mean [s]"
+  const bool some_time = !known && header.per.empty() &&
+                         ((in_time && (header.name.empty() || has_word("time", header.name) ||
+                                       header.basis != Per::unstated)) ||
+                          says_what_took_time(header));
   if (time_of_step || some_time) {
     column.meaning = Meaning::time;
     column.generic = some_time;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Counts that texts state: in headers, in the names of rows, and in running text such as logs.
+/// Counts that texts state: in headers and in the names of rows.
 #include "src/cli/input/table_input.h"
 #include "src/core/files/csv.h"
 
@@ -11,24 +11,17 @@
 #include <set>
 
 namespace scaleworth::cli {
-namespace {
-constexpr std::size_t longest_text = 1000;  // bytes, of what may state a count
-constexpr std::size_t most_lines = 20000;   // of running text
-
-struct Token {
-  char kind = '.';   // 1 of a number, a of a word, . of a sign
-  std::string text;  // small letters
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
-
-/// Numbers ("1,024.5", "3e+00"), words and signs; what is no ASCII belongs to words.
 std::vector<Token> tokens_of(std::string_view text) {
   constexpr char letter = '\x7F';
   static const std::regex token(
       "([0-9]+(?:[.,:][0-9]+)*(?:e[+-][0-9]+)?)|([a-z\x7F][a-z0-9_\x7F]*)|[^ \t\"'`]");
   std::string plain(text);
+  bool option = false;
   for (std::size_t i = 0; i < plain.size(); ++i) {
+    // "--nproc-per-node" is one word.
+    const bool letter_before = i > 0 && std::isalnum(static_cast<unsigned char>(plain[i - 1]));
+    option = plain.compare(i, 2, "--") == 0 || (option && plain[i] != ' ' && plain[i] != '=');
+    if (option && plain[i] == '-' && letter_before) plain[i] = '_';
     const bool times = plain.compare(i, 2, "\xC3\x97") == 0;
     const auto byte = static_cast<unsigned char>(plain[i]);
     plain[i] = times ? ' ' : byte < 0x80 ? static_cast<char>(std::tolower(byte)) : letter;
@@ -43,6 +36,7 @@ std::vector<Token> tokens_of(std::string_view text) {
   return tokens;
 }
 
+namespace {
 /// What a word counts: "threads" of "omp_num_threads", "gpu" of "gpu_num"; empty for nothing.
 std::string thing_in(const std::string& word) {
   if (thing_of(word)) return word;
@@ -52,13 +46,6 @@ std::string thing_in(const std::string& word) {
   const std::string last(number ? parts[parts.size() - 2] : parts.back());
   return thing_of(last) ? last : "";
 }
-
-struct SaidCount {
-  std::string count;
-  std::string noun;  // as it is said; may be empty
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
 
 /// The whole number from 1 on that a token is; absent for anything else.
 std::optional<long> whole_of(const Token& token) {
@@ -78,7 +65,8 @@ std::optional<long> whole_of(const Token& token) {
 class CountFinder {
  public:
   CountFinder(std::string_view text, bool name) : tokens_(tokens_of(text)), name_(name) {
-    launches_ = text.find("mpi") != text.npos || text.find("srun") != text.npos;
+    launches_ = std::ranges::any_of(tokens_,
+                                    [](const Token& one) { return is_word("launcher", one.text); });
   }
   std::vector<SaidCount> all() const {
     std::vector<SaidCount> found;
@@ -89,7 +77,6 @@ class CountFinder {
     }
     return found;
   }
-  const std::vector<Token>& tokens() const { return tokens_; }
 
  private:
   std::string word_at(std::size_t i) const {
@@ -99,8 +86,8 @@ class CountFinder {
     return i < tokens_.size() && tokens_[i].kind == '.' &&
            signs.find(tokens_[i].text) != signs.npos;
   }
-  SaidCount said(long count, std::string noun, std::size_t first, std::size_t last) const {
-    return {std::to_string(count), std::move(noun), tokens_[first].begin, tokens_[last].end};
+  SaidCount said(long count, const std::string& noun, std::size_t first, std::size_t last) const {
+    return {std::to_string(count), noun, singular(noun), tokens_[first].begin, tokens_[last].end};
   }
 
   /// "4 GPUs", "4 x A100", "8xH100 GPUs", "2x8xH100", "4-gpu", "single device".
@@ -126,8 +113,12 @@ class CountFinder {
         of_each.find_first_not_of("0123456789") == std::string::npos)
       *count *= std::stol(of_each);
     for (int words = 0; words < 2; ++words, ++next) {
-      const std::string word = word_at(next);
-      if (!thing_in(word).empty() || !(has_digit(word) || is_word("number", word))) break;
+      // "4x RTX 4090"
+      const bool digits = words > 0 && next < tokens_.size() && is_word("maker", word_at(next - 1));
+      const std::string word = digits ? tokens_[next].text : word_at(next);
+      if (!thing_in(word).empty() ||
+          !(has_digit(word) || is_word("number", word) || is_word("maker", word)))
+        break;
       named = named || (model && has_digit(word));
     }
     const std::string thing = thing_in(word_at(next));
@@ -139,7 +130,7 @@ class CountFinder {
     return named ? std::optional(said(*count, "", i, next - 1)) : std::nullopt;
   }
 
-  /// "GPUs: 4", "OMP_NUM_THREADS=4", "--threads 4", "-np 8", "-j8".
+  /// "GPUs: 4", "OMP_NUM_THREADS=4", "--threads 4", "-np 8", "-j8", "p=4".
   std::optional<SaidCount> behind_thing(std::size_t i) const {
     std::size_t first = i;
     while (first > 0 && sign_at(first - 1, "-")) --first;
@@ -147,33 +138,48 @@ class CountFinder {
     std::string word = word_at(i);
     const std::string digits = word.substr(word.find_last_not_of("0123456789") + 1);
     word.resize(word.size() - digits.size());
+    while (!digits.empty() && word.ends_with('_')) word.pop_back();  // "gpus_4"
     const std::string thing = thing_in(word);
-    const bool option = flag && is_word("count_flag", word) && (word != "n" || launches_);
+    // "p=4", and in names "GPU-MPI4"
+    const bool letter =
+        is_word("rank_letter", word) && (digits.empty() ? sign_at(i + 1, "=:") : name_);
+    const bool option =
+        letter || (flag && is_word("count_flag", word) && (word != "n" || launches_));
     if (thing.empty() && !option) return std::nullopt;
+    const auto named = [&](long count, std::size_t last) {
+      SaidCount one = said(count, thing, first, last);
+      if (thing.empty()) one.key = word;
+      return one;
+    };
     if (!digits.empty()) {  // "-j8", "thread4"
       const auto count = whole_of({'1', digits});
-      return count && (option || name_) ? std::optional(said(*count, thing, first, i))
-                                        : std::nullopt;
+      return count && (option || name_) ? std::optional(named(*count, i)) : std::nullopt;
     }
     std::size_t next = i + 1;
     const bool stated = sign_at(next, "=:");
-    if (stated || (name_ && sign_at(next, "-_"))) ++next;
+    if (stated || (name_ && sign_at(next, "-_/"))) ++next;
     // "rank: 3" and "--gpu 1" are the numbers of one.
-    const bool may_count =
-        singular(thing) != thing || singular(word) != word || is_word("count_flag", word) || name_;
+    const bool may_count = option || singular(thing) != thing || singular(word) != word ||
+                           is_word("count_flag", word) || name_;
     const auto count = next < tokens_.size() ? whole_of(tokens_[next]) : std::nullopt;
     const auto cell = "1 " + word_at(next + 1);
     const auto behind = cell_number(cell, Comma::thousands);  // "workers: 12 s"
     if (!count || !may_count || sign_at(next + 1, "/%") || (behind && behind->unit))
       return std::nullopt;
-    return said(*count, thing, first, next);
+    return named(*count, next);
   }
 
   std::vector<Token> tokens_;
   bool name_;
   bool launches_ = false;  // "-n 4" counts ranks
 };
+}  // namespace
 
+std::vector<SaidCount> counts_said(std::string_view text, bool name) {
+  return CountFinder(text, name).all();
+}
+
+namespace {
 /// A count with what else its text says, "(tokens/s)" of "4 cards (tokens/s)".
 struct NamedCount {
   std::string count;
@@ -186,9 +192,8 @@ struct NamedCount {
 std::optional<NamedCount> said_in(std::string text, bool header) {
   if (text.size() > longest_text) return std::nullopt;
   std::erase(text, '*');
-  const CountFinder finder(text, header);
-  const std::vector<Token>& tokens = finder.tokens();
-  if (const auto said = finder.all(); !said.empty()) {
+  const std::vector<Token> tokens = tokens_of(text);
+  if (const auto said = counts_said(text, header); !said.empty()) {
     const SaidCount& one = said.front();
     std::string rest(trimmed(text.substr(0, one.begin), " -_@:,;*`"));
     if (!rest.empty()) rest += ' ';
@@ -205,7 +210,9 @@ std::optional<NamedCount> said_in(std::string text, bool header) {
 /// The count that a header states: "4 cards (tokens/s)", "4", "single", "4*8" of nodes and what
 /// each has.
 std::optional<NamedCount> count_in(const std::string& header) {
-  const auto tokens = tokens_of(trimmed(header.substr(0, longest_text), " *`"));
+  std::string_view text = trimmed(header, " *`");
+  if (text.ends_with(".0")) text.remove_suffix(2);  // "16.0" of a data frame
+  const auto tokens = tokens_of(text.substr(0, longest_text));
   if (tokens.empty()) return std::nullopt;
   const auto first = whole_of(tokens.front());
   const bool serial = tokens.size() == 1 && is_word("serial", tokens.front().text);
@@ -217,11 +224,32 @@ std::optional<NamedCount> count_in(const std::string& header) {
   return said_in(header, true);
 }
 
-/// "4" of "Parallel (4 workers)" and "4x A100", 1 of "Sequential".
-std::optional<NamedCount> count_within(const std::string& cell) {
-  if (auto said = said_in(cell, false)) return said;
+/// "4" of "Parallel (4 workers)" and "4x A100", 1 of "Sequential"; with `name` also of "CPU-4".
+std::optional<NamedCount> count_within(const std::string& cell, bool name) {
+  if (auto said = said_in(cell, name)) return said;
   if (has_word("serial", all_header_words(cell))) return NamedCount{"1", "", ""};
   return std::nullopt;
+}
+
+/// Whether "CPU-1", "CPU-4" may count: 1, 2, 3 number them, and so do the names of hosts.
+bool may_be_counts(const std::vector<std::optional<NamedCount>>& said) {
+  std::set<long> numbers;
+  for (const auto& one : said) {
+    if (!one || counted_noun(one->noun) == "nodes") return false;
+    numbers.insert(std::stol(one->count));
+  }
+  return numbers.size() > 1 && *numbers.rbegin() != std::ssize(numbers);
+}
+
+/// What each cell counts, by its noun or what else it says; none where all count one thing.
+std::vector<std::string> things_counted(const std::vector<std::optional<NamedCount>>& said) {
+  std::set<std::string> nouns{""};
+  const auto things = mapped(said, [&](const auto& one) {
+    const std::string noun = one ? singular(one->noun) : "";
+    nouns.insert(noun);
+    return one && noun.empty() ? plain_text(one->rest) : noun;
+  });
+  return nouns.size() > 2 ? things : std::vector<std::string>{};
 }
 
 /// Every column but the first is a count, and the rows are named by what they are: a table on its
@@ -317,25 +345,36 @@ RawTable counts_of_names(RawTable table) {
     if (said_by_cells(table, i) != "time") return table;
     table.columns[i] += " time";
   }
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    std::vector<std::optional<NamedCount>> counts;
+  for (std::size_t at = 0; at < 2 * table.columns.size(); ++at) {
+    const bool names = at >= table.columns.size();  // after all others
+    const std::size_t i = at % table.columns.size();
+    const auto counts = mapped(table.rows, [&](const RawRow& row) {
+      return count_within(cell_text(row.cells[i]), names);
+    });
+    if (names && !may_be_counts(counts)) continue;
     std::set<std::string> different;
     std::size_t counted = 0;
     std::string noun = "count";
-    for (const RawRow& row : table.rows) {
-      counts.push_back(count_within(cell_text(row.cells[i])));
-      if (!counts.back()) continue;
+    for (const auto& count : counts) {
+      if (!count) continue;
       ++counted;
-      different.insert(counts.back()->count);
-      if (!counts.back()->noun.empty()) noun = counts.back()->noun;
+      different.insert(count->count);
+      if (!count->noun.empty()) noun = count->noun;
     }
     // "Speedup" below "8 workers" is a row of no count.
     if (different.size() < 2 || (i == 0 ? 6U : 3U) * counted < 2 * table.rows.size()) continue;
+    const std::vector<std::string> things = things_counted(counts);
+    if (!things.empty()) {
+      table.kinds = table.columns[i];
+      noun = "count";
+    }
     table.columns.insert(table.columns.begin(), noun);
     for (std::size_t row = 0; row < counts.size(); ++row) {
       RawRow& one = table.rows[row];
       // What tells rows of one count apart: "BM_sort/", "GPU".
-      if (counts[row] && different.size() < counted)
+      if (!things.empty())
+        one.cells[i] = things[row];
+      else if (counts[row] && different.size() < counted)
         one.cells[i] = counts[row]->rest.empty() ? "alone" : counts[row]->rest;
       one.cells.insert(one.cells.begin(), counts[row] ? counts[row]->count : "n/a");
     }
@@ -354,6 +393,12 @@ std::string name_under_counts(const RawTable& table,
       if (counts[i] && counts[i]->rest.empty()) cells.push_back(row.cells[i]);
   std::string name = named_by_cells(cells);
   if (name != "value") return name;
+  // "1.00" of each at the first count
+  const auto first = std::ranges::find_if(counts, &std::optional<NamedCount>::has_value);
+  const auto of_first = numbers_of(table, static_cast<std::size_t>(first - counts.begin()));
+  const bool ratios =
+      (*first)->count == "1" && std::ranges::count(of_first, 1.0) == std::ssize(of_first);
+  if (ratios || has_word("speedup_word", all_header_words(table.title))) return "speedup";
   if (said.unit && said.unit->dimension == Dimension::time)
     return fmt::format("time ({})", said.unit_text);
   return said.per_time ? "throughput" : name;
@@ -368,7 +413,7 @@ RawTable counts_as_rows(RawTable table) {
   for (const auto& count : counts)
     if (count) different.insert(count->count);
   const bool has_count = std::ranges::any_of(table.columns, [](const std::string& name) {
-    return names_a_count(name) && !count_in(name);
+    return name.size() > 1 && names_a_count(name) && !count_in(name);
   });
   if (different.size() < 2 || others == 0) return counts_of_names(std::move(table));
   const bool all_but_first = !counts.front() && others == 1;
@@ -436,265 +481,5 @@ RawTable counts_as_rows(RawTable table) {
     }
   }
   return result;
-}
-
-namespace {
-/// A measurement in running text: "took 0.0212 seconds".
-struct Measure {
-  std::string key;   // the words before it, and what kind of number it is
-  std::string cell;  // with its unit
-  std::string of;    // the first word of its line
-};
-
-/// The cell at the number `i` of a line, as far as it can be read: "31m54,857s", "14k tokens/sec".
-std::string cell_at(std::string_view line, const std::vector<Token>& tokens, std::size_t& i) {
-  constexpr std::size_t most_words = 7;
-  const std::size_t begin = tokens[i].begin;
-  for (std::size_t last = std::min(i + most_words, tokens.size() - 1); last > i; --last) {
-    const std::string cell(line.substr(begin, tokens[last].end - begin));
-    const auto number = cell_number(cell, Comma::thousands);
-    const bool one = !has_digit(cell.substr(tokens[i].text.size()));
-    const bool ends = tokens[last].kind == 'a' || tokens[last].text == "%";
-    // Of "4 cnts/sec= 46,204" the words are of what follows.
-    const bool names = last + 1 < tokens.size() && number && !number->unit &&
-                       (tokens[last + 1].text == "=" || tokens[last + 1].text == ":");
-    const bool divided =
-        names || cell.find_first_of(";|\t()") != cell.npos || cell.find(", ") != cell.npos;
-    if (!number || !ends || divided || !(one || number->unit)) continue;
-    i = last;
-    const std::size_t times = cell.find("x ");  // "2x faster"
-    return times < cell.size() ? cell.substr(0, times + 1) : cell;
-  }
-  return std::string(line.substr(begin, tokens[i].end - begin));
-}
-
-/// What a line measures.
-std::vector<Measure> measures_of(std::string_view line) {
-  const std::vector<Token> tokens = tokens_of(line);
-  constexpr std::ptrdiff_t most_words = 6;
-  std::vector<Measure> measures;
-  WordList key;
-  const auto* const word = find_in(tokens, true, [](const Token& one) { return one.kind != '.'; });
-  const bool named = word && word->kind == 'a';
-  const std::string of = named ? word->text.substr(0, word->text.find_first_of("0123456789")) : "";
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const Token& token = tokens[i];
-    if (token.kind == 'a' && token.text.front() != '\x7F') key.push_back(token.text);
-    if (token.text == "/" && !key.empty()) key.emplace_back("per");
-    const bool dimensions = token.end < line.size() && line[token.end] == 'D';  // "2D", no days
-    if (token.kind != '1' || dimensions) continue;
-    // "3803.6 1.637s 1:03:25.94 99.9%" of `time`: behind those of processors the run's.
-    if (i + 2 < tokens.size() && tokens[i + 2].text == "%" &&
-        token.text.find(':') != token.text.npos)
-      return {{"time\ntime", token.text, of}};
-    const bool stated = i > 0 && (tokens[i - 1].text == ":" || tokens[i - 1].text == "=");
-    if (std::ssize(key) > most_words) key.erase(key.begin(), key.end() - most_words);
-    std::string name = fmt::format("{}", fmt::join(key, " "));
-    key.clear();
-    const std::string cell = cell_at(line, tokens, i);
-    // "959 c/s real, 960 c/s virtual"
-    const std::size_t behind = cell.find(' ', cell.find(' ') + 1);
-    if (name.empty() && !measures.empty() && behind != std::string::npos)
-      name = cell.substr(behind + 1);
-    else if (name.empty() && named)
-      name = word->text;
-    const std::string kind = named_by_cells({cell});
-    const HeaderWords words = header_words(name);
-    const bool known = stated && (named_meaning(name) || words.per_time || words.unit ||
-                                  has_word("time", words.name));
-    if (kind != "value" || known) measures.push_back({name + "\n" + kind, cell, of});
-  }
-  return measures;
-}
-
-/// A line of running text.
-struct Said {
-  std::vector<SaidCount> counts;
-  std::vector<Measure> measures;
-  bool heading = false;  // "4 GPUs:"
-  bool serial = false;   // its measurements are of one
-  bool numbers = false;  // it has some behind its count
-  std::string label;     // without its count
-};
-
-std::vector<Said> said_by(const std::vector<TextLine>& lines) {
-  std::vector<Said> said;
-  for (const TextLine& line : lines) {
-    Said& one = said.emplace_back();
-    std::string rest = values_only(line.text.substr(0, longest_text));
-    one.counts = CountFinder(rest, false).all();
-    for (const SaidCount& count : one.counts) {
-      std::size_t begin = count.begin;
-      std::size_t end = count.end;
-      // "(16 GPUs total)"
-      const std::size_t close = rest.find_first_of("()0123456789", end);
-      if (begin > 0 && rest[begin - 1] == '(' && close < rest.size() && rest[close] == ')') {
-        --begin;
-        end = close + 1;
-      }
-      rest.replace(begin, end - begin, end - begin, ' ');
-    }
-    one.measures = measures_of(rest);
-    one.label = rest.substr(0, rest.find_first_of("0123456789:"));
-    one.numbers = !one.counts.empty() && has_digit(rest);
-    const std::string_view first = line.text.substr(0, line.text.find(' '));
-    // Prose around a list compares what the list says.
-    const bool listed = !one.measures.empty() && (first == "-" || first == "*" || first == "+");
-    one.heading = listed || line.text.starts_with('#') || trimmed(line.text, " *`").ends_with(':');
-    one.serial = one.counts.empty() && !one.measures.empty() &&
-                 has_word("serial", all_header_words(std::string(line.text)));
-  }
-  return said;
-}
-
-/// Leaves of each line the counts of the noun that tells most of them apart, and where headings
-/// count none but theirs. Returns the noun; absent where none has two counts.
-std::optional<std::string> choose_noun(std::vector<Said>& lines) {
-  std::map<std::string, std::set<std::string>> counts;
-  for (const Said& line : lines)
-    for (const SaidCount& said : line.counts) counts[singular(said.noun)].insert(said.count);
-  std::optional<std::string> best;
-  for (auto& [noun, different] : counts) {
-    if (std::ranges::any_of(lines, &Said::serial)) different.insert("1");
-    if (different.size() > 1 && (!best || different.size() > counts[*best].size())) best = noun;
-  }
-  std::set<std::string> in_headings;
-  for (Said& line : lines) {
-    std::erase_if(line.counts, [&](const SaidCount& one) { return singular(one.noun) != best; });
-    // Of a line with several counts its measurements may be of any.
-    if (line.counts.size() > 1 && line.counts.front().count != line.counts.back().count) line = {};
-    if (line.heading && !line.counts.empty()) in_headings.insert(line.counts.front().count);
-  }
-  for (Said& line : lines)
-    if (in_headings.size() > 1 && !line.heading) line.counts.clear();
-  return best;
-}
-
-/// Lines of one key that begin otherwise are of other programs, and no repeats.
-constexpr std::string_view several_programs = "\n";
-
-/// A count and what was measured with it.
-struct Block {
-  std::string count;
-  std::string place;
-  std::string label;
-  bool serial = false;
-  bool numbers = false;                                     // stand behind the count
-  std::string title{};                                      // a line of no number above it
-  std::map<std::string, std::vector<std::string>> cells{};  // by key
-  std::map<std::string, std::string> of{};                  // the first word of their lines, by key
-};
-
-/// Where the counts begin again, and only there, below a title, each list has its own.
-void title_lists(std::vector<Block>& blocks) {
-  std::set<std::string> seen;
-  std::string title;
-  bool lists = false;
-  bool others = false;
-  for (Block& block : blocks) {
-    const bool again = seen.contains(block.count);
-    lists = lists || again;
-    others = others || (!seen.empty() && again == block.title.empty());
-    if (again) seen.clear();
-    if (seen.empty()) title = block.title.empty() ? "first" : block.title;
-    seen.insert(block.count);
-    block.title = title;
-  }
-  for (Block& block : blocks)
-    if (others || !lists) block.title.clear();
-}
-
-/// Of each count the lines up to the next.
-std::vector<Block> blocks_of(const std::vector<TextLine>& lines,
-                             const std::vector<Said>& said,
-                             const std::string& file,
-                             std::vector<std::string>& left_out) {
-  std::vector<Block> blocks;
-  std::vector<Block> serial;
-  std::map<std::string_view, int> times;  // that a line stands there
-  for (const TextLine& line : lines) ++times[line.text];
-  std::string title;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const Said& line = said[i];
-    const std::string place = fmt::format("{}:{}", file, lines[i].number);
-    const bool again = !blocks.empty() && !line.counts.empty() && line.measures.empty() &&
-                       blocks.back().count == line.counts.front().count;
-    if (again && line.numbers && !blocks.back().cells.empty())
-      left_out.push_back(fmt::format("{} (no measurement)", blocks.back().count));
-    if (!line.counts.empty() && !again)
-      blocks.push_back(
-          {line.counts.front().count, place, line.label, false, line.numbers, std::move(title)});
-    if (line.serial) serial.push_back({"1", place, line.label, true});
-    title = line.counts.empty() && line.measures.empty() && times[lines[i].text] == 1
-                ? std::string(trimmed(lines[i].text.substr(0, 60), " #*:>`|"))
-                : "";
-    if (blocks.empty() && !line.serial) continue;
-    Block& block = line.serial ? serial.back() : blocks.back();
-    for (const Measure& measure : line.measures) {
-      block.cells[measure.key].push_back(measure.cell);
-      std::string& of = block.of.emplace(measure.key, measure.of).first->second;
-      if (of != measure.of) of = several_programs;
-    }
-  }
-  if (find_in(blocks, "1", &Block::count) == nullptr)
-    blocks.insert(blocks.begin(), serial.begin(), serial.end());
-  for (const Block& block : blocks)
-    if (block.cells.empty() && block.numbers)
-      left_out.push_back(fmt::format("{} (no measurement)", block.count));
-  std::erase_if(blocks, [](const Block& block) { return block.cells.empty(); });
-  title_lists(blocks);
-  return blocks;
-}
-}  // namespace
-
-RawTable running_text(const std::vector<TextLine>& lines, const std::string& file) {
-  if (lines.size() > most_lines) return {};
-  std::vector<Said> said = said_by(lines);
-  const auto noun = choose_noun(said);
-  if (!noun) return {};
-  std::vector<std::string> left_out;
-  std::vector<Block> blocks = blocks_of(lines, said, file, left_out);
-  std::set<std::string> keys;  // that all blocks have
-  const auto find_keys = [&] {
-    for (const Block& block : blocks)
-      for (const auto& [key, cells] : block.cells) keys.insert(key);
-    for (const Block& block : blocks)
-      std::erase_if(keys, [&](const std::string& key) {
-        return !block.cells.contains(key) || block.of.at(key) == several_programs;
-      });
-  };
-  find_keys();
-  // "Serial time" of each run beside "parallel time".
-  if (keys.empty()) std::erase_if(blocks, &Block::serial);
-  find_keys();
-  std::map<std::string, std::set<std::string>> labels;  // by counts
-  for (const Block& block : blocks) labels[block.count + "\n" + block.title].insert(block.label);
-  // "DataParallel (2 GPUs)" and "DistributedDataParallel (2 GPUs)" are no repeats.
-  const bool apart =
-      std::ranges::any_of(labels, [](const auto& of_count) { return of_count.second.size() > 1; });
-  if (keys.empty() || labels.size() < 2 || apart) return {};
-  RawTable table{file, blocks.front().place, {noun->empty() ? "count" : *noun}, {}};
-  for (const std::string& key : keys) {
-    const std::string name = key.substr(0, key.find('\n'));
-    const bool taken = name.empty() || std::ranges::count(table.columns, name) > 0;
-    table.columns.push_back(taken ? fmt::format("column {}", table.columns.size() + 1) : name);
-  }
-  table.left_out = std::move(left_out);
-  const bool lists = !blocks.front().title.empty();
-  if (lists) table.columns.emplace_back("list");
-  for (const Block& block : blocks) {
-    std::size_t repeats = 1;
-    for (const std::string& key : keys) repeats = std::max(repeats, block.cells.at(key).size());
-    for (std::size_t repeat = 0; repeat < repeats; ++repeat) {
-      check_row_count(table.rows.size(), block.place);
-      RawRow& row = table.rows.emplace_back(RawRow{block.place, {block.count}});
-      for (const std::string& key : keys) {
-        const auto& cells = block.cells.at(key);
-        row.cells.push_back(repeat < cells.size() ? RawCell(cells[repeat]) : RawCell{});
-      }
-      if (lists) row.cells.emplace_back(block.title);
-    }
-  }
-  return table;
 }
 }  // namespace scaleworth::cli

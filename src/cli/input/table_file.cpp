@@ -74,7 +74,7 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
       if (different.size() == numbers.size()) renames.emplace_back(first / last, name + "=p");
       continue;
     }
-    // The total of several times, else the longest, else what falls most.
+    // The total of several times, what stands for all, else the longest, else what falls most.
     const bool total = name.find("otal") != std::string::npos;
     const double ratio = last / first;
     const bool timed = header.unit && header.unit->dimension == Dimension::time;
@@ -84,11 +84,12 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     const double rises = total ? 2.0 : 1.25;
     const bool rate =
         !timed && (header.per_time || of_rate || (ratio > rises && !works && !says_time));
-    const bool likely = rate || says_time || total;
+    const bool typical = has_word("typical", words);
+    const bool likely = rate || says_time || total || typical;
     time_said = time_said || (likely && !rate);
     total_said = total_said || total;
     const double falls = **std::ranges::min_element(numbers) / first;
-    const double order = total ? 0.0 : rate ? ratio : timed ? 1.0 / first : falls;
+    const double order = total ? 0.0 : typical ? -1.0 : rate ? ratio : timed ? 1.0 / first : falls;
     renames.emplace_back(order + (likely ? 0.0 : unlikely),
                          fmt::format("{}={}{}",
                                      name,
@@ -217,7 +218,7 @@ class Reading {
       if (clash->clear) {
         TableFile file = read(ways.front().selection, scaling, depth);
         file.table.remarks.emplace_back(
-            fmt::format("of the rows those with {} are taken: no others have three counts",
+            fmt::format("of the rows those with {} are taken: no others have as many counts",
                         fmt::join(clash->ways.front(), " and ")));
         return file;
       }
@@ -348,17 +349,22 @@ class Reading {
     }
   }
 
-  /// Efficiencies alone that are not 1 at the least count are against 1.
+  /// Efficiencies alone, or speed-ups, that are not 1 at the least count are against 1.
   static void add_row_of_one(std::vector<TableRow>& rows, std::vector<Remark>& remarks) {
     TableRow one = *std::ranges::min_element(rows, {}, &TableRow::count);
-    const bool measured = one.time_s || one.throughput || one.stated_speedup || one.has_parts();
-    const double stated = one.stated_efficiency.value_or(1.0);
-    const double whole = stated > 2.0 ? 100.0 : 1.0;
-    if (one.count < 2 || measured || stated > 0.995 * whole) return;
+    const bool measured = one.time_s || one.throughput || one.has_parts();
+    const bool speedups = one.stated_speedup.has_value();
+    const double whole = one.stated_efficiency.value_or(1.0) > 2.0 ? 100.0 : 1.0;
+    const double stated =
+        speedups ? *one.stated_speedup : one.stated_efficiency.value_or(1.0) / whole;
+    const bool of_one = stated > 0.995 && (!speedups || stated < 1.005);
+    if (one.count < 2 || measured || of_one) return;
     one.count = 1;
-    one.stated_efficiency = whole;
+    if (one.stated_efficiency) one.stated_efficiency = whole;
+    if (speedups) one.stated_speedup = 1.0;
     rows.insert(rows.begin(), std::move(one));
-    remarks.emplace_back("the table's efficiencies are against 1, which is no row of it");
+    remarks.emplace_back(fmt::format("the table's {} are against 1, which is no row of it",
+                                     speedups ? "speed-ups" : "efficiencies"));
   }
 
   /// The time of no unit, as a column that states one.
@@ -492,7 +498,7 @@ class Reading {
   static bool cells_say(const RawTable& table, std::string_view use) {
     for (std::size_t i = 0; i < table.columns.size(); ++i)
       if (std::ranges::all_of(table.rows, [&](const RawRow& row) {
-            return is_word(use, plain_text(cell_text(row.cells[i])));
+            return has_word(use, all_header_words(cell_text(row.cells[i])));
           }))
         return true;
     return false;
@@ -555,7 +561,8 @@ class Reading {
       doubt.again = "keep the rows of one program";
       kind.doubts.push_back(std::move(doubt));
     }
-    kind.named_weak = kind.named_weak || cells_say(table, "weak") || size_grows(table, chosen);
+    kind.named_weak = kind.named_weak || cells_say(table, "weak") || size_grows(table, chosen) ||
+                      has_word("weak", all_header_words(table.title));
     kind.named_strong = kind.named_strong || cells_say(table, "strong");
     settle_price(chosen, selection, built.rows, kind);
     TableFile result{{}, chosen.ignored};

@@ -205,7 +205,13 @@ std::size_t take_divisor(HeaderWords& header, const WordList& words, std::size_t
   const std::string& what = words[next];
   const Unit* const unit = header_unit(what);
   if (unit && unit->dimension == Dimension::time) {
-    header.per_time = unit;
+    // "Time/ms" is in milliseconds.
+    if (!header.name.empty() && is_word("time", header.name.back())) {
+      header.unit = unit;
+      header.unit_text = what;
+    } else {
+      header.per_time = unit;
+    }
   } else if (thing_of(what)) {
     // "Threads / Ranks" are two names of one count, "threads / rank" are none.
     const bool either = singular(what) != what && !header.name.empty() &&

@@ -38,6 +38,7 @@ struct RawTable {
   std::vector<std::string> left_out{};   // rows, as "total", that are no count
   std::vector<std::string> stated_as{};  // of a renamed column, its own header; else empty
   std::string title{};                   // the line above the header
+  std::string kinds{};                   // the column that says what a row counts: CPUs, GPUs
 };
 
 /// As it would be written: "0.5", "16B"; empty for nothing.
@@ -448,8 +449,34 @@ struct TextLine {
   std::string_view text;
 };
 
+/// A number ("1,024.5", "3e+00"), a word or a sign; what is no ASCII belongs to words.
+struct Token {
+  char kind = '.';   // 1 of a number, a of a word, . of a sign
+  std::string text;  // small letters
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+std::vector<Token> tokens_of(std::string_view text);
+constexpr std::size_t longest_text = 1000;  // bytes, of what may state a count
+
+/// "4 GPUs", "--threads 4" in a text.
+struct SaidCount {
+  std::string count;
+  std::string noun;  // as it is said; may be empty
+  std::string key;   // what it is of: the noun for one, else the option
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+/// What counts machines in a text. `name`: a header or the name of a row, where "gpu-4" counts
+/// GPUs, and no line of a log, where it may be the fourth.
+std::vector<SaidCount> counts_said(std::string_view text, bool name);
+
 /// The counts that running text states, such as logs, reports and lists, with what it says of each
 /// up to the next: "4 GPUs: 390 img/s", "real 0m4.2s" below "make -j 8". No columns where it states
 /// fewer than two, or measures nothing.
 RawTable running_text(const std::vector<TextLine>& lines, const std::string& file);
+
+/// As `running_text`, of lines that differ in one number, "./pi 4", which stands in a column that
+/// no name calls a count.
+RawTable numbered_text(const std::vector<TextLine>& lines, const std::string& file);
 }  // namespace scaleworth::cli

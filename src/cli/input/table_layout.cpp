@@ -35,16 +35,67 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-/// HTML as lines with bars.
+/// 4 of `rowspan="4"` in a tag; 1 without it.
+std::size_t span_of(const std::string& tag, const char* attribute) {
+  const std::size_t at = tag.find_first_of("0123456789", tag.find(attribute));
+  if (tag.find(attribute) == tag.npos || at == tag.npos) return 1;
+  const std::size_t end = tag.find_first_not_of("0123456789", at);
+  return std::max<std::size_t>(parse_number<std::size_t>(tag.substr(at, end - at)).value_or(1), 1);
+}
+
+/// HTML as lines with bars; a cell that spans rows or columns stands in each of them.
 std::string without_html(std::string_view text) {
+  std::map<std::size_t, std::map<std::size_t, std::string>> cells;  // by row and column
+  std::map<std::size_t, std::string> outside;                       // before the row
+  std::vector<std::string*> open{&outside[0]};                      // what text belongs to
+  std::size_t row = 0;
+  std::size_t column = 0;
+  std::size_t spanned = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = std::min(text.find('<', at), text.size());
+    const std::size_t end = std::min(text.find('>', begin), text.size() - 1);
+    for (std::string* const place : open) {
+      for (const char c : text.substr(at, begin - at)) *place += c == '\n' ? ' ' : c;
+      *place += ' ';
+    }
+    at = end + 1;
+    const std::string tag =
+        plain_text(text.substr(begin, std::min(end - std::min(begin, end), longest_line)));
+    if (tag.starts_with("<tr") || tag.starts_with("</ta")) {
+      open = {&outside[++row]};
+      column = 0;
+    }
+    if (!tag.starts_with("<td") && tag != "<th" && !tag.starts_with("<th ")) continue;
+    while (cells[row].contains(column)) ++column;
+    open.clear();
+    for (std::size_t rows = span_of(tag, "rowspan"); rows > 0; --rows)
+      for (std::size_t columns = span_of(tag, "colspan"); columns > 0; --columns) {
+        check_row_count(++spanned, "HTML");
+        open.push_back(&cells[row + rows - 1][column + columns - 1]);
+      }
+  }
   std::string plain;
-  for (std::size_t open = 0; open < text.size();) {
-    const std::size_t tag = std::min(text.find('<', open), text.size());
-    for (const char c : text.substr(open, tag - open)) plain += c == '\n' ? ' ' : c;
-    const std::string name = plain_text(text.substr(tag, 4));
-    const bool cell = name.starts_with("<td") || name == "<th" || name == "<th>";
-    plain += cell ? "| " : name.starts_with("<tr") || name == "</ta" ? "\n" : " ";
-    open = std::min(text.find('>', tag), text.size() - 1) + 1;
+  for (std::size_t i = 0; i <= row; ++i) {
+    plain += outside[i] + "\n";
+    for (const auto& [at, cell] : cells[i]) plain += "| " + cell;
+    plain += '\n';
+  }
+  return plain;
+}
+
+/// The list-table and the csv-table of reStructuredText as lines with bars and with commas.
+std::string without_directives(std::string_view text) {
+  std::string plain;
+  for (const std::string_view whole : split(text, '\n')) {
+    constexpr std::string_view header = ":header:";
+    std::string_view line = trimmed(whole, " \t\r");
+    if (line.starts_with(header)) line.remove_prefix(header.size());
+    const bool row = line.starts_with("* -");
+    const bool cell = !row && line.starts_with('-') && whole.starts_with(' ');
+    if (line.starts_with("..") || line.starts_with(':')) continue;
+    if (!cell) plain += '\n';
+    if (row || cell) plain += " | ";
+    plain += line.substr(row ? 3 : cell ? 1 : 0);
   }
   return plain;
 }
@@ -83,12 +134,22 @@ std::string with_plain_bars(std::string_view text) {
     replace_all(plain, bar, "|");
   for (const char* line_break : {"<br>", "<br/>", "<br />"}) replace_all(plain, line_break, " ");
   if (has("<td") || has("<TD")) plain = without_html(plain);
+  if (has("list-table::") || has("csv-table::")) plain = without_directives(plain);
   if (has("{|") && has("\n|}")) plain = without_wiki(plain);
   if (has("||\n|")) replace_all(plain, "||", "|");
+  // Of Go, with one blank behind a long name; of Criterion, with the bounds of an interval.
+  static const std::regex name("(Benchmark[^ \t\n]{0,200}) ([0-9]{1,20})  ");
+  static const std::regex interval(
+      R"(\[[0-9.]{1,20} \w?s ([0-9.]{1,20} \w?s) [0-9.]{1,20} \w?s\])");
+  if (has("ns/op")) plain = std::regex_replace(plain, name, "$1  $2  ");
+  if (has("s]")) plain = std::regex_replace(plain, interval, "$1");
   if (has("\\\\") && has("&")) {
     for (const char* gone : {"\\\\", "\\hline", "\\midrule", "\\toprule", "\\bottomrule"})
       replace_all(plain, gone, "");
-    replace_all(plain, "\\_", "_");
+    static const std::regex command(
+        R"(\\(?:text|multi|emph)[a-z]{0,9}(?:\{[^{}]{0,9}\}\{[^{}]{0,9}\})?\{([^{}]{0,99})\})");
+    plain = std::regex_replace(plain, command, "$1");
+    for (const char* sign : {"_", "#"}) replace_all(plain, std::string("\\") + sign, sign);
     replace_all(plain, "&", "|");
   }
   return plain;
@@ -130,9 +191,9 @@ char separator_of(const std::vector<TextLine>& lines) {
       if (there > 0) ++lines_by_cells[there];
     }
     for (const auto& [cells, count] : lines_by_cells) with = std::max(with, count);
-    const bool bars = candidate == '|' && !lines_by_cells.empty();
-    if (with > most || (bars && with > 0)) {
-      most = bars ? lines.size() + 1 : with;
+    // One line with bars pipes commands.
+    if (with > most || (candidate == '|' && with > 1)) {
+      most = candidate == '|' && with > 1 ? lines.size() + 1 : with;
       separator = candidate;
     }
   }
@@ -156,10 +217,14 @@ Cells blank_cells(std::string_view line, std::size_t blanks) {
     if (end < line.size()) cells.back() += line[end];
     i = end + 1;
   }
+  // "1: 97 ns", "N=1 : 97 ns", "4 = 2.3"
+  for (std::string& cell : cells) cell = trimmed(cell, cell.ends_with(':') ? ":=" : ":= ");
+  std::erase(cells, "");
   // "Runtime (s)" is one cell.
-  for (std::size_t i = 1; blanks == 1 && i < cells.size();) {
+  for (std::size_t i = 1; i < cells.size();) {
     const bool bracket = cells[i].starts_with('(') || cells[i].starts_with('[');
-    if (!bracket) {
+    const bool unit = header_words("time " + cells[i]).unit != nullptr;
+    if (!bracket || cells[i - 1].starts_with('[') || (blanks > 1 && !unit)) {
       ++i;
       continue;
     }
@@ -194,6 +259,9 @@ class CellReader {
              line.text.find('\t') != std::string_view::npos;
     };
     blanks_ = std::ranges::count_if(lines, two_blanks) * 2 >= std::ssize(lines) ? 2 : 1;
+    const auto* const first = find_in(
+        lines, true, [](const TextLine& line) { return line.text.find('|') != line.text.npos; });
+    if (first && !first->text.starts_with('|')) bars_within_ = std::ranges::count(first->text, '|');
   }
   char separator() const { return separator_; }
   std::string place(const TextLine& line) const { return fmt::format("{}:{}", file_, line.number); }
@@ -201,7 +269,9 @@ class CellReader {
     std::string_view text = line.text;
     if (separator_ == '|') {
       text = trimmed(text);
-      if (text.starts_with('|')) text.remove_prefix(1);
+      // Where the header has none before its cells, a row that begins with one has an empty cell.
+      if (text.starts_with('|') && std::ranges::count(text, '|') != bars_within_)
+        text.remove_prefix(1);
       if (text.ends_with('|')) text.remove_suffix(1);
       text = trimmed(text, " ");
     }
@@ -267,7 +337,8 @@ class CellReader {
   std::string file_;
   char separator_;
   std::size_t blanks_ = 2;
-  bool numbered_ = false;  // rows of a data frame
+  std::ptrdiff_t bars_within_ = 0;  // of a header without a first bar
+  bool numbered_ = false;           // rows of a data frame
 };
 
 std::size_t filled(const Cells& cells) {
@@ -285,6 +356,18 @@ bool is_measured(const std::string& cell) {
   return cell_number(cell, Comma::thousands).has_value();
 }
 
+/// A line that names a count, or several in numbers behind a name, and has no other number.
+bool is_header(const Cells& cells) {
+  int named = 0;
+  for (const std::string& cell : cells) {
+    const bool number = cell_number(cell, Comma::thousands).has_value();
+    const bool count = names_a_count(cell);
+    if (number && (!count || &cell == &cells.front())) return false;
+    named += !count ? 0 : number ? 1 : 2;
+  }
+  return filled(cells) > 1 && named > 1;
+}
+
 /// The first line that names a count, else the first whose cells mean anything, else the first with
 /// two cells: above it stand titles.
 std::size_t header_line(const std::vector<TextLine>& lines, const CellReader& reader) {
@@ -300,7 +383,7 @@ std::size_t header_line(const std::vector<TextLine>& lines, const CellReader& re
       const bool digits = cell.find_first_of("0123456789") != std::string::npos;
       return names_a_count(cell) && !(digits && 2 * numbers >= filled(cells));
     });
-    if (named) return i;
+    if (named || is_header(cells)) return i;
     if (comment) continue;
     if (!known && std::ranges::count_if(cells, is_known) > 1) known = i;
     if (!divided) divided = i;
@@ -316,7 +399,11 @@ bool begins_table(const Cells& names, const Cells& below, char separator) {
     return below.size() == names.size() &&
            (names.front().empty() || names.front() != below.front());
   return (below.size() == names.size() || separator == by_blanks) &&
-         std::ranges::any_of(below, is_measured) && std::ranges::none_of(names, is_measured) &&
+         std::ranges::any_of(below, is_measured) &&
+         std::ranges::none_of(names,
+                              [](const std::string& name) {
+                                return is_measured(name) || name.find('=') != std::string::npos;
+                              }) &&
          std::ranges::any_of(names, names_a_count);
 }
 
@@ -336,7 +423,7 @@ bool are_units(const Cells& cells) {
 void join_units(Cells& names, const Cells& units) {
   for (std::size_t i = 0; i < std::min(names.size(), units.size()); ++i) {
     const std::string_view unit = trimmed(units[i], " ()[]-");
-    if (!unit.empty()) names[i] += fmt::format(" ({})", unit);
+    if (!unit.empty() && units[i] != names[i]) names[i] += fmt::format(" ({})", unit);
   }
 }
 
@@ -346,20 +433,8 @@ bool are_further_names(Cells names, const Cells& below) {
   std::ranges::sort(names);
   return std::ranges::adjacent_find(names) != names.end() &&
          std::ranges::none_of(below, [](const std::string& cell) {
-           return cell_number(cell, Comma::thousands).has_value();
+           return is_measured(cell) && !names_a_count(cell);
          });
-}
-
-/// A line that names a count, or several in numbers behind a name, and has no other number.
-bool is_header(const Cells& cells) {
-  int named = 0;
-  for (const std::string& cell : cells) {
-    const bool number = cell_number(cell, Comma::thousands).has_value();
-    const bool count = names_a_count(cell);
-    if (number && (!count || &cell == &cells.front())) return false;
-    named += !count ? 0 : number ? 1 : 2;
-  }
-  return filled(cells) > 1 && named > 1;
 }
 
 /// Empty cells to the left of the first full column, merged with what stands above them.
@@ -390,7 +465,11 @@ void fill_merged_cells(RawTable& table) {
 
 /// Cells beyond the header that are empty are none; a Markdown row may lack its last ones.
 void fit_cells(Cells& cells, std::size_t columns, char separator, const std::string& place) {
-  while (cells.size() > columns && cells.back().empty()) cells.pop_back();
+  // "113  !"
+  const auto says = [](const std::string& cell) {
+    return std::ranges::any_of(cell, [](unsigned char c) { return std::isalnum(c) != 0; });
+  };
+  while (cells.size() > columns && !says(cells.back())) cells.pop_back();
   const bool may_lack = separator == '|' || separator == by_blanks;
   if (cells.size() < columns && may_lack) cells.resize(columns);
   if (cells.size() != columns) refuse_cells(place, cells.size(), columns, separator);
@@ -533,7 +612,7 @@ RawTable read_cells(std::string_view text, const std::string& file) {
   const std::vector<TextLine> lines = lines_of(plain);
   if (lines.empty())
     throw UserError(file + ": empty; write a header as p,time_s and one line per count");
-  const CellReader reader(lines, file);
+  CellReader reader(lines, file);
   // Further headers, each below its title, begin further tables.
   std::vector<std::size_t> headers{header_line(lines, reader)};
   RawTable said = running_text(lines, file);
@@ -543,7 +622,7 @@ RawTable read_cells(std::string_view text, const std::string& file) {
     return said;
   for (std::size_t i = headers.front() + 1; i < lines.size(); ++i)
     if (i > headers.back() + 1 && !lines[i].text.starts_with('#') &&
-        is_header(reader.cells(lines[i])))
+        (is_header(reader.cells(lines[i])) || reader.cells(lines[i]) == names))
       headers.push_back(i);
   const auto title_of = [&](std::size_t header) {
     const std::string_view above = header > 0 ? lines[header - 1].text : "";
@@ -560,6 +639,7 @@ RawTable read_cells(std::string_view text, const std::string& file) {
     try {
       table = table_below(lines, headers[i], end, reader, file);
     } catch (const UserError&) {
+      if (said.columns.empty()) said = numbered_text(lines, file);
       if (said.columns.empty()) throw;
       return said;
     }
@@ -574,6 +654,9 @@ RawTable read_cells(std::string_view text, const std::string& file) {
     else
       all = std::move(table);
   }
+  const RawTable counted = counts_as_rows(*all);
+  if (std::ranges::none_of(counted.columns, names_a_count))
+    if (RawTable numbered = numbered_text(lines, file); !numbered.columns.empty()) return numbered;
   return *std::move(all);
 }
 }  // namespace scaleworth::cli

@@ -7,6 +7,7 @@
 
 #include <cctype>
 #include <map>
+#include <set>
 #include <type_traits>
 
 #include <nlohmann/json.hpp>
@@ -103,11 +104,21 @@ class NestedRows {
         (one.is_object() && holds_no_more(one) && !counts(one) ? records : groups).push_back(key);
     }
     if (counts(value) && holds_no_more(value)) {
-      for (const auto& [key, one] : value.items()) add_row({{"count", key}, {name, cell_of(one)}});
+      // "speedup_by_gpus"
+      const std::string measured = name.substr(0, name.find("_by_"));
+      for (const auto& [key, one] : value.items())
+        add_row({{"count", key}, {measured, cell_of(one)}});
       return;
     }
     if (add_columns(value, lists, cells)) return;
-    if (!groups.empty() || records.size() == 1)
+    // {"config": {...}, "result": {...}} are of one row, {"a": {"time": 1}, "b": {"time": 2}} of
+    // two.
+    std::set<std::string> seen;
+    bool one_row = true;
+    for (const std::string& key : records)
+      for (const auto& [inner, one] : value[key].items())
+        one_row = seen.insert(inner).second && one_row;
+    if (!groups.empty() || one_row)
       for (const std::string& key : records)
         for (const auto& [inner, one] : value[key].items()) cells.emplace_back(inner, cell_of(one));
     else if (!records.empty())
@@ -185,9 +196,12 @@ class LiteralReader {
   /// What lines begin to assign, by name: "threads = [1, 2, 4]".
   Json assigned() {
     Json all = Json::object();
+    std::string_view comment;  // above or behind
     while (at_ < text_.size()) {
       const std::size_t begin = text_.find_first_not_of(" \t'\"", at_);
       at_ = std::min(begin, text_.size());
+      const std::string_view line = text_.substr(at_, text_.find('\n', at_) - at_);
+      if (line.starts_with('#') || line.starts_with('%') || line.starts_with("//")) comment = line;
       std::string name = word();
       std::ranges::replace(name, '.', '_');  // "time.sec" of R
       at_ = std::min(text_.find_first_not_of("'\"", at_), text_.size());
@@ -195,7 +209,8 @@ class LiteralReader {
           name.empty() && at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '{');
       const bool assigns =
           alone || (!name.empty() && (take('=') || take(':') || (take('<') && take('-'))));
-      const Json one = assigns ? value(0) : Json();
+      Json one = assigns ? value(0) : Json();
+      if (one.is_structured() && !one.empty()) name_columns(one, comment);
       if (one.is_structured() && !one.empty())
         all[alone ? "values" : name] = one;
       else
@@ -207,6 +222,20 @@ class LiteralReader {
 
  private:
   static constexpr int most_depth = 16;
+
+  /// Puts the names of a comment, "# (ranks, seconds)", above rows of as many numbers.
+  static void name_columns(Json& rows, std::string_view comment) {
+    const std::size_t colon = comment.find(':');
+    comment = trimmed(comment.substr(colon == comment.npos ? 0 : colon), " \t#%/()[]:;.");
+    Json names = Json::array();
+    for (const std::string_view name : split(comment, ',')) names.push_back(trimmed(name));
+    const bool count = std::ranges::any_of(
+        names, [](const Json& name) { return names_a_count(name.get<std::string>()); });
+    const bool fits = rows.is_array() && std::ranges::all_of(rows, [&](const Json& row) {
+                        return row.is_array() && row.size() == names.size() && holds_no_more(row);
+                      });
+    if (count && fits) rows.insert(rows.begin(), names);
+  }
 
   /// To what is no blank and no comment.
   void skip() {

@@ -590,7 +590,12 @@ struct CountedRows {
           const std::string text = cell_text(row.cells[column]);
           return !is_missing(row.cells[column]) && !cell_number(text, table.comma);
         });
-        const std::tuple rank(meaning && meaning->meaning == Meaning::identity,
+        const bool named = std::ranges::any_of(
+            all_header_words(table.columns[column]), [](const std::string& word) {
+              const ColumnName* const known = column_named(word);
+              return known && known->meaning == Meaning::identity && !thing_of(word);
+            });
+        const std::tuple rank(named || (meaning && meaning->meaning == Meaning::identity),
                               words,
                               has_word("size", all_header_words(table.columns[column])),
                               different_counts(like(rows, wanted, column)));
@@ -616,6 +621,13 @@ std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenC
     if (chosen.columns[i]->meaning == Meaning::count) counted.count = i;
     if (chosen.columns[i]->meaning == Meaning::per_node) counted.per_node = i;
   }
+  // Rows that count different things, CPUs and GPUs, are of different curves.
+  if (!table.kinds.empty())
+    if (const auto kinds = values_of(table, table.kinds, "--where"); kinds.size() > 1)
+      return RepeatedCount{
+          fmt::format("{}: the rows count several things, {}", table.place, first_names(kinds)),
+          mapped(kinds,
+                 [&](const std::string& kind) { return WordList{table.kinds + "=" + kind}; })};
   std::unordered_map<std::string, const RawRow*> seen;
   std::vector<const RawRow*> all;
   std::optional<RepeatedCount> clash;
@@ -626,21 +638,21 @@ std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenC
     if (added) continue;
     if (!clash) {
       clash.emplace();
-      clash->what = fmt::format("{}: count {} stands already at {}",
+      clash->what = fmt::format("{} and {} have the same count, {}",
+                                first->second->place,
                                 row.place,
-                                printable(counted.counted(row)),
-                                first->second->place);
+                                printable(counted.counted(row)));
     }
     // "1 (no threads)" and "1 (baseline)".
     const std::string one = cell_text(first->second->cells[counted.count]);
     const std::string other = cell_text(row.cells[counted.count]);
     if (one == other || counted.per_node || !clash->ways.empty()) continue;
     const std::string& name = table.columns[counted.count];
-    clash->what = fmt::format("{}: the count of '{}' stands already at {}, as '{}'",
-                              row.place,
-                              printable(other),
+    clash->what = fmt::format("{} ('{}') and {} ('{}') have the same count",
                               first->second->place,
-                              printable(one));
+                              printable(one),
+                              row.place,
+                              printable(other));
     clash->ways = {{name + "!=" + other}, {name + "!=" + one}};
   }
   if (!clash || !clash->ways.empty()) return clash;
@@ -690,8 +702,11 @@ std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenC
   clash->clear = best.counts >= enough && 2 * best.rows >= all.size() &&
                  (ways.size() == 1 || ways[1].counts < enough);
   const std::string condition = best.where.front();
-  clash->what += fmt::format("; choose rows, as by --where '{}'", condition);
   const std::string column = condition.substr(0, condition.find('='));
+  clash->what +=
+      fmt::format("; they differ in '{}' ({})",
+                  printable(column),
+                  first_names(mapped(values_of(table, column, "--where"), without_marks)));
   const bool machines = !has_numbers(table, column_of(table, column, "--where"));
   if (machines && ways.size() > 1 && best.where.size() == 1)
     clash->what += fmt::format(

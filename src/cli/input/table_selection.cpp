@@ -148,10 +148,12 @@ void prefer_counts_that_differ(Columns& columns, const RawTable& table) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!columns[i] || columns[i]->meaning != Meaning::count || columns[i]->load) continue;
     const auto counts = counts_in(table, i);
-    const bool fraction = std::ranges::any_of(numbers_of(table, i), [](const auto& number) {
-      return number && *number != std::floor(*number);
-    });
-    if (fraction || (!counts.empty() && !differ(counts))) same.push_back(i);
+    const auto numbers = numbers_of(table, i);
+    const bool fraction = std::ranges::any_of(
+        numbers, [](const auto& number) { return number && *number != std::floor(*number); });
+    const bool none =
+        std::ranges::all_of(numbers, [](const auto& number) { return number == 0.0; });
+    if (fraction || none || (!counts.empty() && !differ(counts))) same.push_back(i);
     if (differ(counts) && counts_machines(table, i)) ++differing;
   }
   for (const std::size_t i : same)
@@ -281,6 +283,29 @@ void number_repeats(Columns& columns, const RawTable& table) {
   }
 }
 
+/// Of runs of other numbers of steps, which are there, the time of a step tells how fast they are.
+void prefer_time_of_step(Columns& columns, const RawTable& table) {
+  const auto time_of = [&](bool step) {
+    return std::ranges::find_if(columns, [=](const auto& column) {
+      return column && column->meaning == Meaning::time && (column->per == Per::step) == step;
+    });
+  };
+  const auto each = time_of(true);
+  const auto all = time_of(false);
+  if (each == columns.end() || all == columns.end()) return;
+  const auto of_step = numbers_of(table, static_cast<std::size_t>(each - columns.begin()));
+  const auto of_run = numbers_of(table, static_cast<std::size_t>(all - columns.begin()));
+  for (std::size_t steps = 0; steps < columns.size(); ++steps) {
+    const std::vector<double> numbers = counts_in(table, steps);
+    bool product = has_word("step", all_header_words(table.columns[steps])) && differ(numbers);
+    for (std::size_t row = 0; product && row < numbers.size(); ++row)
+      product = of_run[row] && of_step[row] &&
+                std::abs(*of_run[row] / (numbers[row] * *of_step[row]) - 1.0) < 0.02;
+    if (product) all->reset();
+    if (product) return;
+  }
+}
+
 /// GPUs of a node count where nodes are counted beside them, or nothing else is.
 void count_per_node(Columns& columns) {
   const bool counted = has(columns, Meaning::count);
@@ -339,14 +364,16 @@ void name_statistics(Columns& columns, const RawTable& table) {
   }
 }
 
-/// Whether most numbers of a column are the same: the length of a test, or one program beside
-/// others.
+/// Whether most numbers of a column are the same, or all nearly: the length of a test, or one
+/// program beside others.
 bool is_fixed(const RawTable& table, std::size_t column) {
   auto numbers = numbers_of(table, column);
   std::erase(numbers, std::nullopt);
   std::ranges::sort(numbers);
   const auto same = numbers.empty() ? 0 : std::ranges::count(numbers, numbers[numbers.size() / 2]);
-  return same > 2 && 3 * same > 2 * std::ssize(numbers);
+  constexpr double nearly = 1.01;
+  const bool all = numbers.size() > 2 && *numbers.back() <= nearly * *numbers.front();
+  return all || (same > 2 && 3 * same > 2 * std::ssize(numbers));
 }
 
 /// A latency is of one request where a rate is given; a part of the program's time, such as that of
@@ -637,6 +664,7 @@ ChosenColumns choose_columns(const RawTable& table) {
   name_by_cells(chosen.columns, table);
   name_machines(chosen.columns, table);
   number_repeats(chosen.columns, table);
+  prefer_time_of_step(chosen.columns, table);
   count_grid(chosen.columns, table);
   find_count(chosen.columns, table);
   prefer_counts_that_differ(chosen.columns, table);

@@ -37,7 +37,7 @@ std::string refusal(const std::string& path, const TableSelection& selection = {
 TEST_CASE("iteration times of many layouts: one is chosen", "[decide]") {
   const auto path = published("vtrain_ground_truth_single.csv");
   if (!path) return;
-  CHECK(refusal(*path).find("choose rows, as by --where '") != std::string::npos);
+  CHECK(refusal(*path).find("; they differ in '") != std::string::npos);
   const TableFile file = read_table(*path,
                                     {{"global batch=32",
                                       "micro batch=4",

@@ -314,7 +314,7 @@ TEST_CASE("rows are chosen and columns renamed", "[decide]") {
       text, "--where model: no such column in t.csv; it has size, load, T", {{"model=3B"}, {}}));
   CHECK(refused(text, "--rename x: write it as COLUMN=VALUE", {{}, {"x"}}));
   CHECK(refused(text,
-                "t.csv:3: count 1 stands already at t.csv:2; choose rows, as by --where 'size=1B'",
+                "t.csv:2 and t.csv:3 have the same count, 1; they differ in 'size' (1B, 2B)",
                 {{}, {"T=time_s"}}));
 }
 
