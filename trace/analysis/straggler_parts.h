@@ -55,6 +55,7 @@ Delays find_delays(const CountedSteps& steps,
 
 /// Kernels of one name and shape on both sides.
 struct KernelPair {
+  bool arithmetic = false;  // products, attention, convolutions: a lower clock slows all alike
   std::int64_t late_count = 0;
   std::int64_t compared_count = 0;
   nanoseconds late_time{};

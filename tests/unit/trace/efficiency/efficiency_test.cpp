@@ -96,9 +96,9 @@ TEST_CASE("a rank that computes longer takes as long as its peers in the what-if
 }
 
 // Rank 0 computes 200 us, then 100 us of its optimizer; rank 1 400 and 200 us. A transfer of 100 us
-// lies between. Rank 1 begins its step 100 us after rank 0, because its optimizer in the step before
-// took so much longer: a step takes 400 + 100 + 200 = 700 us. As fast as rank 0 it would not have
-// begun late: 200 + 100 + 100 = 400 us.
+// lies between. Rank 1 begins its step 100 us after rank 0, because its optimizer in the step
+// before took so much longer: a step takes 400 + 100 + 200 = 700 us. As fast as rank 0 it would not
+// have begun late: 200 + 100 + 100 = 400 us.
 TEST_CASE("without its lateness a rank begins its steps earlier, too", "[efficiency]") {
   SmallJob job(2);
   job.kernel(0, 0, 200).collective(0, 0, 200, 600).kernel(0, 600, 700);
@@ -259,7 +259,7 @@ TEST_CASE("a run of steps in which no GPU works has its time on the path too", "
   }
   const EfficiencyResult result = job.measure();
   const Efficiency& factors = require(result);
-  REQUIRE(factors.window == "steps 0 to 1 and 3");
+  REQUIRE(factors.window == "steps 0-1 and 3");
 }
 
 TEST_CASE("a window of too many events ends after fewer steps", "[efficiency]") {
@@ -276,7 +276,7 @@ TEST_CASE("a window of too many events ends after fewer steps", "[efficiency]") 
   // Nine steps that count with two events each; six events are three steps.
   const auto windows = choose_windows(job.job(), plan, ClockMap(2), 6);
   REQUIRE(windows);
-  REQUIRE(windows->description == "steps 1 to 3");
+  REQUIRE(windows->description == "steps 1-3");
   nanoseconds length{};
   for (const EfficiencyWindow& run : windows->runs) length += run.length();
   REQUIRE(length == 300us);
