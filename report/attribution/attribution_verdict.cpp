@@ -273,8 +273,9 @@ Found part_found(const AttributionView& view, Part part) {
   Advice advice = *advice_on(turns ? AdviceSubject(OtherFinding::pipeline_turns)
                              : part == Part::exposed_transfer ? transfer_subject(view)
                                                               : AdviceSubject(part));
-  if (part == Part::exposed_undivided &&
-      !std::cmp_less(view.attribution.recordings.size(), job_ranks(view.attribution)))
+  const std::size_t ranks = view.attribution.recordings.size();
+  if (part == Part::exposed_undivided && ranks > 1 &&
+      !std::cmp_less(ranks, job_ranks(view.attribution)))
     advice.action = "record by torch.profiler, which names partners";
   if (part == Part::exposed_transfer)
     advice.gain = gain_if(view, ReplayChange::hidden_communication);
@@ -316,9 +317,10 @@ std::vector<Found> all_found(const AttributionView& view, const Straggler* strag
   const MeanLedger& mean = view.averages->mean;
   for (const Part part : recording_parts) {
     if (part == Part::compute || (straggler && part == Part::exposed_wait)) continue;
-    // What may be waiting is so where half of it is known to be.
+    // What may be waiting, and has no action of its own, comes behind a straggler that explains a
+    // third of it: the rest of a pipeline's is its bubble.
     if (part == Part::exposed_undivided && straggler &&
-        2.0 * found.front().lost >= loss_of(*view.averages, part))
+        3.0 * found.front().lost >= loss_of(*view.averages, part))
       continue;
     if (loss_of(*view.averages, part) < least_loss_to_act_on * mean.step.mean) continue;
     found.push_back(part_found(view, part));

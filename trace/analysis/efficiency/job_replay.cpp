@@ -368,9 +368,10 @@ void JobReplay::measure_pieces() {
 }
 
 /// Of slow ranks: each operation takes as long as on the mean of the peers that are not slow, those
-/// of the pieces at the same time, so that what is not late (the attention beside a hot expert, the
-/// steps before a GPU became hot) stays. Where a tenth of the rank's time is in operations that its
-/// peers do not have, it runs another program and all of it keeps one pace.
+/// of the pieces at the same time, and what lies between these in proportion, so that what is not
+/// late (the attention beside a hot expert, the steps before a GPU became hot) stays. Where a tenth
+/// of the rank's time is in operations that its peers do not have, it runs another program and all
+/// of it keeps one pace.
 void JobReplay::set_as_peers(Pieces& pieces) {
   constexpr double least_shared = 0.9;
   const auto of_peers = [&](std::size_t rank, const auto& all) {
@@ -382,6 +383,7 @@ void JobReplay::set_as_peers(Pieces& pieces) {
     return usual;
   };
   std::vector<std::vector<double>> by_piece(totals_.size());
+  std::vector<std::vector<float>> paces(totals_.size());  // by rank and operation, on the whole
   for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
     if (!slow_[rank] || groups_[group_of_[rank]].without_slow.empty()) continue;
     const std::vector<double>& own = times_[rank];
@@ -391,13 +393,9 @@ void JobReplay::set_as_peers(Pieces& pieces) {
     if (shared < least_shared * totals_[rank]) continue;
     as_peers_[rank] = true;
     by_piece[rank] = of_peers(rank, pieces.times);
-    for (ReplayGraph& run : runs)
-      for (NodeIndex i = run.ranks[rank].first; i < run.ranks[rank].last; ++i) {
-        DeviceNode& node = run.devices[i];
-        const std::size_t operation = node.operation;
-        if (node.kind == DeviceNode::Kind::compute && usual[operation] > 0.0)
-          node.typical = static_cast<float>(usual[operation] / own[operation]);
-      }
+    for (std::size_t i = 0; i < own.size(); ++i)
+      paces[rank].push_back(
+          usual[i] > 0.0 && own[i] > 0.0 ? static_cast<float>(usual[i] / own[i]) : 1.0F);
   }
   pieces.visit([&](auto run, auto rank, auto& node, auto kind, auto nth) {
     if (!as_peers_[rank]) return;
@@ -405,6 +403,20 @@ void JobReplay::set_as_peers(Pieces& pieces) {
     const double own = pieces.times[rank][place];
     if (own > 0.0) node.typical = static_cast<float>(by_piece[rank][place] / own);
   });
+  for (ReplayGraph& run : runs)
+    for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
+      float relative = 1.0F;  // of the piece that is under way, to the mean one
+      const RankSpan span = as_peers_[rank] ? run.ranks[rank] : RankSpan{};
+      for (NodeIndex i = span.first; i < span.last; ++i) {
+        DeviceNode& node = run.devices[i];
+        if (node.kind != DeviceNode::Kind::compute) continue;
+        const float pace = paces[rank][node.operation];
+        if (std::ranges::count(pieces.operations, node.operation) > 0)
+          relative = node.typical / pace;
+        else
+          node.typical = pace * relative;
+      }
+    }
 }
 
 std::vector<Place> JobReplay::peers_of(Place member, const SlowUnit& unit) const {
