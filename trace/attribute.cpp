@@ -147,22 +147,16 @@ std::vector<CollectiveSum> collective_sums(const Attribution& job) {
   }
   return mapped(sums, [](const auto& sum) { return sum.second; });
 }
-/// Of the work that begins in a step, by number.
-double share_in_graphs(const Job& job, const StepPlan& plan, const ClockMap& clocks) {
-  std::int64_t all = 0;
-  std::int64_t in_graphs = 0;
-  for (std::size_t place = 0; place < job.recordings.size(); ++place) {
-    const RankView rank(job.recordings[place], clocks, place);
-    auto step = plan.by_rank[place].begin();
-    for (const DeviceEvent& event : rank.recording().device_events) {
-      while (step != plan.by_rank[place].end() && step->end <= rank.start(event)) ++step;
-      if (step == plan.by_rank[place].end()) break;
-      if (rank.start(event) < step->start) continue;
-      ++all;
-      in_graphs += event.graph_node != 0 ? 1 : 0;
+/// Of the work on GPUs, by number.
+double share_in_graphs(const Job& job) {
+  double all = 0.0;
+  double in_graphs = 0.0;
+  for (const Recording& recording : job.recordings)
+    for (const DeviceEvent& event : recording.device_events) {
+      all += 1.0;
+      in_graphs += event.graph_node != 0 ? 1.0 : 0.0;
     }
-  }
-  return all > 0 ? static_cast<double>(in_graphs) / static_cast<double>(all) : 0.0;
+  return all > 0.0 ? in_graphs / all : 0.0;
 }
 }  // namespace
 
@@ -184,7 +178,8 @@ Attributed attribute(const Job& job, const Known* known) {
   result.remarks = job.remarks;
   result.contradictions = job.contradictions;
   const bool alone = job.recordings.size() == 1 && result.job_size.at_least <= 1;
-  if (!alone && !job.ranks_from.empty()) result.remarks.insert(result.remarks.begin(), job.ranks_from);
+  if (!alone && !job.ranks_from.empty())
+    result.remarks.insert(result.remarks.begin(), job.ranks_from);
   add_recording_remarks(job, result.remarks);
   result.classes = classified_time(job);
 
@@ -197,7 +192,7 @@ Attributed attribute(const Job& job, const Known* known) {
   all.steps = known ? known->steps : find_steps(job, all.alignment.map);
   all.steps.drawn = slowest_step(all.steps);
   result.step_choice = all.steps.choice;
-  result.graph_share = share_in_graphs(job, all.steps, all.alignment.map);
+  result.graph_share = share_in_graphs(job);
   all.waits = split_waits(job, all.matching, all.alignment);
   result.collectives = all.waits.collectives;
   place_in_steps(all.steps, result.collectives);

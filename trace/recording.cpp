@@ -134,7 +134,7 @@ std::string shortened(std::string_view name) {
   return fmt::format("{}...", name.substr(0, longest - 3));
 }
 
-std::string rank_names(const std::vector<std::uint32_t>& ranks) {
+std::string rank_names(const std::vector<std::uint32_t>& ranks, const char* word) {
   if (ranks.empty()) return "";
   constexpr std::size_t most_runs = 6;
   std::vector<std::string> runs;
@@ -151,7 +151,7 @@ std::string rank_names(const std::vector<std::uint32_t>& ranks) {
     first = last + 1;
   }
   if (more > 0) runs.push_back(fmt::format("{} more", more));
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  std::string text = fmt::format("{}{} ", word, ranks.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < runs.size(); ++i)
     text += (i == 0 ? "" : i + 1 == runs.size() ? " and " : ", ") + runs[i];
   return text;

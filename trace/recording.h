@@ -308,6 +308,6 @@ JobSize job_size(const Job& job);
 std::string shortened(std::string_view name);
 
 /// "rank 3", "ranks 0, 2-5 and 7" for ascending numbers; of more than six runs the first six and
-/// "and N more". Empty for none.
-std::string rank_names(const std::vector<std::uint32_t>& ranks);
+/// "and N more". Empty for none. `word`: what they are numbers of.
+std::string rank_names(const std::vector<std::uint32_t>& ranks, const char* word = "rank");
 }  // namespace scaleworth::trace

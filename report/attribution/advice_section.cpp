@@ -10,8 +10,8 @@ extern const char scaleworth_asset_advice_end[];
 
 namespace scaleworth::report {
 namespace {
-/// "late_cause.host", "host_cause.allocation", "part.exposed_copy", "slow_fabric",
-/// "pipeline_turns", "graphs_launched", "idle_processor", "idle_processor.of_one".
+/// "late_cause.host", "host_cause.allocation", "part.exposed_copy", "exchange.all_gather",
+/// "slow_fabric".
 std::optional<AdviceSubject> subject_of(std::string_view key) {
   const std::size_t dot = std::min(key.find('.'), key.size());
   const std::string_view name = key.substr(std::min(dot + 1, key.size()));
@@ -21,27 +21,13 @@ std::optional<AdviceSubject> subject_of(std::string_view key) {
   if (key.starts_with("late_cause.")) return known(from_key<LateCause>(name));
   if (key.starts_with("host_cause.")) return known(from_key<HostCause>(name));
   if (key.starts_with("part.")) return known(from_key<Part>(name));
-  if (key == "pipeline_turns") return AdviceSubject(PipelineTurns{});
-  if (key == "slow_processor") return AdviceSubject(SlowProcessor{});
-  if (key.starts_with("exchange."))
-    if (const auto kind = from_key<CollectiveKind>(name)) return AdviceSubject(Exchange{*kind});
-  if (key == "graphs_launched") return AdviceSubject(GraphsLaunched{});
-  if (key.starts_with("idle_processor")) return AdviceSubject(IdleProcessor{name == "of_one"});
-  return key == "slow_fabric" ? std::optional(AdviceSubject{}) : std::nullopt;
+  if (key.starts_with("exchange.")) return known(from_key<CollectiveKind>(name));
+  return known(from_key<OtherFinding>(key));
 }
 
 std::string words_of(const AdviceSubject& subject) {
-  return std::visit(
-      [](const auto& value) -> std::string {
-        using Value = std::decay_t<decltype(value)>;
-        if constexpr (Vocabulary<Value>) return word_of(value);
-        if (std::is_same_v<Value, IdleProcessor>) return "no operator runs";
-        if (std::is_same_v<Value, SlowProcessor>) return "same operators slower";
-        if (std::is_same_v<Value, Exchange>) return "exposed transfer";
-        if (std::is_same_v<Value, GraphsLaunched>) return "launch-bound beside graphs";
-        return std::is_same_v<Value, PipelineTurns> ? "bubble of the pipeline" : "slow fabric";
-      },
-      subject);
+  if (std::holds_alternative<CollectiveKind>(subject)) return word_of(Part::exposed_transfer);
+  return std::visit([](auto value) { return std::string(word_of(value)); }, subject);
 }
 }  // namespace
 
@@ -74,100 +60,35 @@ std::optional<Advice> advice_on(const AdviceSubject& subject) {
 AdviceSubject host_subject(const AttributionView& view, HostCause cause) {
   const auto& all = view.attribution.recordings;
   const bool on_processor = !all.empty() && all.front().on_processor;
-  if (on_processor && cause == HostCause::other) return IdleProcessor{};
+  if (on_processor && cause == HostCause::other) return OtherFinding::idle_processor;
+  // Presumed: with less, graphs are those of a library. On the wrong side stands the advice of the
+  // other finding, which is to launch less often as well.
   constexpr double much_in_graphs = 0.2;
   const bool graphs = view.attribution.graph_share >= much_in_graphs;
-  return graphs && cause == HostCause::launch_bound ? AdviceSubject(GraphsLaunched{}) : cause;
+  if (graphs && cause == HostCause::launch_bound) return OtherFinding::graphs_launched;
+  return cause;
 }
 
 AdviceSubject late_subject(const AttributionView& view, LateCause cause) {
   const auto& all = view.attribution.recordings;
   const bool slow = cause == LateCause::slower_kernels || cause == LateCause::longer_kernels;
-  return slow && !all.empty() && all.front().on_processor ? AdviceSubject(SlowProcessor{}) : cause;
+  if (slow && !all.empty() && all.front().on_processor) return OtherFinding::slow_processor;
+  return cause;
 }
 
 AdviceSubject transfer_subject(const AttributionView& view) {
   const auto& sums = view.attribution.collective_sums;
   const auto most = std::ranges::max_element(sums, {}, &CollectiveSum::transfer);
   if (most == sums.end()) return Part::exposed_transfer;
-  for (const auto& [kind, shown] : {std::pair(CollectiveKind::all_to_all, CollectiveKind::all_to_all),
-                                    std::pair(CollectiveKind::all_gather, CollectiveKind::all_gather),
-                                    std::pair(CollectiveKind::send, CollectiveKind::send_receive),
-                                    std::pair(CollectiveKind::receive, CollectiveKind::send_receive),
-                                    std::pair(CollectiveKind::send_receive, CollectiveKind::send_receive)})
-    if (most->kind == kind) return Exchange{shown};
+  const bool message = most->kind == CollectiveKind::send || most->kind == CollectiveKind::receive;
+  const AdviceSubject exchange = message ? CollectiveKind::send_receive : most->kind;
+  if (advice_on(exchange)) return exchange;
   return Part::exposed_transfer;
-}
-
-/// Where a range says what the host did, that is what to look at.
-void say_where(const AttributionView& view, Advice& advice) {
-  const HostRange* range = named_range(view, HostCause::other);
-  if (range == nullptr) return;
-  advice.action = "take that out of the step, or do it beside the GPU";
-  advice.text = fmt::format(
-      "While the GPU has nothing to do, the host is in {}: take that out of the step, or do it on "
-      "another thread while the GPU works.",
-      range->name);
 }
 
 bool turns_cost_most(const AttributionView& view) {
   const double turns = view.attribution.stragglers.taking_turns;
   return view.averages && turns > 0.5 * view.averages->mean.share(Part::exposed_wait);
-}
-
-std::vector<Advice> advice_for(const AttributionView& view) {
-  const Attribution& attribution = view.attribution;
-  const auto gain = [&](std::optional<Nanoseconds> saved) -> std::optional<double> {
-    if (!saved || !attribution.efficiency) return std::nullopt;
-    return share_of(in_seconds(*saved), in_seconds(attribution.efficiency->step_time));
-  };
-  const auto gain_if = [&](ReplayChange change) -> std::optional<double> {
-    if (!attribution.efficiency) return std::nullopt;
-    using WhatIf = Efficiency::WhatIf;
-    const WhatIf* found = find_in(attribution.efficiency->what_if, change, &WhatIf::change);
-    return found ? gain(found->saved) : std::nullopt;
-  };
-  std::vector<std::pair<AdviceSubject, std::optional<double>>> subjects;
-  const auto& stragglers = attribution.stragglers.stragglers;
-  const auto worst = std::ranges::find_if(stragglers, &Straggler::significant);
-  if (worst != stragglers.end()) {
-    AdviceSubject subject = late_subject(view, worst->cause);
-    if (worst->cause == LateCause::host && !worst->shares.empty() && worst->shares.front().host)
-      subject = host_subject(view, *worst->shares.front().host);
-    subjects.emplace_back(subject, gain(worst->saved));
-  }
-  if (!attribution.slow_fabric.empty()) subjects.emplace_back();
-  std::map<double, Part, std::greater<>> losses;
-  for (const Part part : recording_parts)
-    if (view.averages) losses.emplace(view.averages->mean.share(part), part);
-  for (const auto& [share, part] : losses) {
-    if (share < least_loss_to_act_on || part == Part::compute) continue;
-    const auto& late = view.averages->mean.host_late_by_cause;
-    const auto most = static_cast<HostCause>(std::ranges::max_element(late) - late.begin());
-    if (part == Part::host_late)
-      subjects.emplace_back(host_subject(view, most), gain_if(ReplayChange::hosts_on_time));
-    else if (part == Part::exposed_transfer)
-      subjects.emplace_back(transfer_subject(view), gain_if(ReplayChange::hidden_communication));
-    else if (part == Part::exposed_wait && worst == stragglers.end() && turns_cost_most(view))
-      subjects.emplace_back(PipelineTurns{}, std::nullopt);
-    else if (part != Part::exposed_wait || worst == stragglers.end())
-      subjects.emplace_back(part, std::nullopt);
-  }
-  if (view.averages && subjects.empty()) subjects.emplace_back(Part::compute, std::nullopt);
-  std::vector<Advice> found;
-  for (const auto& [subject, share] : subjects) {
-    auto advice = advice_on(subject);
-    if (!advice || advice->url.empty()) continue;
-    // What frees the late rank and what frees all of them may be one advice: all gain most.
-    if (Advice* same = find_in(found, advice->text, &Advice::text)) {
-      same->gain = std::max(same->gain, share);
-    } else if (found.size() < 3) {
-      if (subject == host_subject(view, HostCause::other)) say_where(view, *advice);
-      advice->gain = share;
-      found.push_back(std::move(*advice));
-    }
-  }
-  return found;
 }
 
 std::string advice_text(const Advice& one) {

@@ -361,8 +361,13 @@ void document(Json& json, auto& job, const AttributionView* view) {
     FIELDS(of, or_null(choice.source), or_null(choice.sentence));
     of("found", choice.steps);
     of("excluded", choice.excluded, "Boundary and warm-up steps: kept, not averaged.");
-    if constexpr (!reads<Json>)
+    if constexpr (!reads<Json>) {
       of("limit", choice.limit, "What keeps them from being steps of a job in its steady state.");
+      of("pauses",
+         choice.pauses,
+         "Of all ranks between marked steps, far longer than the usual one.");
+      of("between", choice.between, "What they take of the time from the first step to the last.");
+    }
     of.sentence("true: no step counts as steady state, the averages are of what there is.");
     of("averages_are_of_excluded_steps", view && view->averages && view->averages->only_excluded);
   };
@@ -476,7 +481,7 @@ void put_fabric(Fields& json, const FabricRow& row) {
   json.named("fabric_row");
   FIELDS(json, row.work.collective, row.work.bytes, row.work.ranks, row.calls);
   json("wait_s", row.wait, "Mean of a call and rank.");
-  json("transfer_s", row.transfer, "From when the last rank came; median of the calls.");
+  json("transfer_s", row.transfer, "From when the last rank came; mean of the calls.");
   json("expected_s", row.expected, "By the fitted curve.");
   FIELDS(json, row.verdict);
 }

@@ -68,7 +68,7 @@ Document frame(const AttributionView& view) {
   document.intervals = false;
   document.verdict = judge_attribution(view);
   if (const std::string sentence = fabric_sentence(view); !sentence.empty())
-    document.verdict.lines.push_back(sentence);
+    document.verdict.lines.insert(document.verdict.lines.begin(), sentence);
   document.next = next_commands(view);
   return document;
 }
@@ -229,33 +229,56 @@ constexpr std::array unknown_says{
 
 std::vector<Limit> limits_of_steps(const AttributionView& view) {
   const StepChoice& choice = view.attribution.step_choice;
-  const std::string outside = format_quantity(number(choice.outside), Unit::percent);
+  const auto percent = [](double share) { return format_quantity(number(share), Unit::percent); };
+  const std::string outside = percent(choice.outside);
+  std::vector<Limit> limits;
   if (choice.limit == StepLimit::few_steps)
-    return {{"no whole step recorded",
-             "At least three steps are needed for one that is whole: record more."}};
+    limits.push_back({"no whole step recorded",
+                      "At least three steps are needed for one that is whole: record more."});
+  if (choice.limit == StepLimit::whole_span)
+    limits.push_back(
+        {"no steps found",
+         "No steps were found, the figures are of all that is recorded: mark each step "
+         "(profiler.step() or an NVTX range) and record three or more."});
   if (choice.limit == StepLimit::marked_part)
-    return {{outside + " lies outside of the marks",
-             fmt::format("{} of the GPU time lies before the first marked step or behind the last: "
-                         "it is in no figure.",
-                         outside)}};
+    limits.push_back({outside + " outside of steps",
+                      fmt::format("{} of the GPU time lies before the first step, behind the last "
+                                  "or in pauses between them: it is in no figure.",
+                                  outside)});
   if (choice.limit == StepLimit::mostly_outside)
-    return {{outside + " is outside of steps",
-             fmt::format("{} of the GPU time lies outside of the steps: mark each step "
-                         "(profiler.step() or an NVTX range), or record steps alone.",
-                         outside)}};
-  if (!view.averages || !view.averages->only_excluded) return {};
+    limits.push_back({outside + " is outside of steps",
+                      fmt::format("{} of the GPU time lies outside of the steps: mark each step "
+                                  "(profiler.step() or an NVTX range), or record steps alone.",
+                                  outside)});
+  if (choice.pauses > 0)
+    limits.push_back(
+        {percent(choice.between) + " of time between steps",
+         fmt::format("{} of the time from the first step to the last is {} between marked steps{}: "
+                     "it is in no figure.",
+                     percent(choice.between),
+                     choice.pauses == 1 ? "a pause" : fmt::format("{} pauses", choice.pauses),
+                     choice.pause_name.empty() ? "" : fmt::format(" ({})", choice.pause_name))});
+  if (!limits.empty() || !view.averages || !view.averages->only_excluded) return limits;
   const char* kind = exclusion_kind(*view.attribution.ledger.front().excluded);
   return {{fmt::format("no steady step, {} only", kind),
            fmt::format("No step counts as steady state ({}): the figures are of excluded steps.",
                        kind)}};
 }
 
-std::string unknown_work_sentence(const MeanLedger& mean, UnknownWork kind) {
+std::string step_text(const AttributionView& view, double step) {
+  return fmt::format(
+      fmt::runtime(view.attribution.step_choice.limit == StepLimit::whole_span ? "the {} recorded"
+                                                                               : "each step of {}"),
+      format_quantity(number(step), Unit::seconds));
+}
+
+std::string unknown_work_sentence(const AttributionView& view, UnknownWork kind) {
+  const MeanLedger& mean = view.averages->mean;
   const double time = mean.unknown_work[static_cast<std::size_t>(kind)];
   const auto* says = std::ranges::find(unknown_says, kind, &UnknownSays::kind);
-  return fmt::format("{} of each step of {} ({}) {}: {}",
+  return fmt::format("{} of {} ({}) {}: {}",
                      format_quantity(number(time), Unit::seconds),
-                     format_quantity(number(mean.step.mean), Unit::seconds),
+                     step_text(view, mean.step.mean),
                      format_quantity(number(time / mean.step.mean), Unit::percent),
                      says->is,
                      says->remedy);
@@ -310,17 +333,18 @@ std::vector<Limit> recording_limits(const AttributionView& view) {
     const double time = mean.unknown_work[static_cast<std::size_t>(one.kind)];
     if (time < noted * mean.step.mean || time <= 0.0) continue;
     limits.push_back({percent(time) + " is work not known",
-                      unknown_work_sentence(mean, one.kind) +
+                      unknown_work_sentence(view, one.kind) +
                           ". How much of it is compute or communication is not known."});
   }
   const double undivided = mean.part(Part::exposed_undivided).mean;
   if (!mean.known(Part::exposed_wait) || undivided > noted * mean.step.mean)
-    limits.push_back({"how much is waiting: unknown",
-                      fmt::format("Exposed communication of {} per step ({}) has partners without a "
-                                  "recording, or that the recordings do not name: how much of it "
-                                  "is waiting is n/a.",
-                                  format_quantity(number(undivided), Unit::seconds),
-                                  percent(undivided))});
+    limits.push_back(
+        {"how much is waiting: unknown",
+         fmt::format("Exposed communication of {} per step ({}) has partners without a "
+                     "recording, or that the recordings do not name: how much of it "
+                     "is waiting is n/a.",
+                     format_quantity(number(undivided), Unit::seconds),
+                     percent(undivided))});
   return limits;
 }
 

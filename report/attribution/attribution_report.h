@@ -10,6 +10,29 @@
 #include "src/model/recording_comparison.h"
 
 namespace scaleworth::report {
+/// Of a recording, beside causes and parts.
+enum class OtherFinding : std::uint8_t {
+  slow_fabric,
+  pipeline_turns,   // ranks of a pipeline wait for their turns
+  graphs_launched,  // launch-bound, and much of the work is launched as CUDA graphs already
+  idle_processor,   // recorded on processors: no operator runs
+  idle_rank,        // the same of one late rank
+  slow_processor,   // the same: a late rank runs the same operators slower
+};
+}  // namespace scaleworth::report
+
+namespace scaleworth {
+template <>
+inline constexpr std::array word_list<report::OtherFinding>{
+    Word{"slow_fabric", "slow fabric"},
+    Word{"pipeline_turns", "bubble of the pipeline"},
+    Word{"graphs_launched", "launch-bound beside graphs"},
+    Word{"idle_processor", "no operator runs"},
+    Word{"idle_rank", "no operator runs"},
+    Word{"slow_processor", "same operators slower"}};
+}  // namespace scaleworth
+
+namespace scaleworth::report {
 /// Version of the JSON format's layout (docs/attribution.schema.json).
 inline constexpr int attribution_schema_version = 3;
 
@@ -105,39 +128,10 @@ struct Advice {
   std::string url;               // empty: nothing is advised, `text` says why
   std::optional<double> gain{};  // of the step, at most, by the replay
 };
-/// Ranks of a pipeline that wait for their turns.
-struct PipelineTurns {
-  auto operator<=>(const PipelineTurns&) const = default;
-};
-/// Recorded on processors: no operator runs, on one late rank or on all.
-struct IdleProcessor {
-  bool of_one = false;
-  auto operator<=>(const IdleProcessor&) const = default;
-};
-/// Recorded on processors: a late rank runs the same operators slower.
-struct SlowProcessor {
-  auto operator<=>(const SlowProcessor&) const = default;
-};
-/// Collectives of a kind that does not exchange gradients: all_to_all, all_gather, send_receive.
-struct Exchange {
-  CollectiveKind kind = CollectiveKind::unknown;
-  auto operator<=>(const Exchange&) const = default;
-};
-/// Launch-bound, and much of the work is launched as CUDA graphs already.
-struct GraphsLaunched {
-  auto operator<=>(const GraphsLaunched&) const = default;
-};
-/// What advice is on: why a rank or a host is late, the part of a step that is long, or, without
-/// any of these, slow fabric.
-using AdviceSubject = std::variant<std::monostate,
-                                   LateCause,
-                                   HostCause,
-                                   Part,
-                                   PipelineTurns,
-                                   IdleProcessor,
-                                   SlowProcessor,
-                                   GraphsLaunched,
-                                   Exchange>;
+/// What advice is on: why a rank or a host is late, the part of a step that is long, the kind of a
+/// collective that exchanges no gradients (all_to_all, all_gather, send_receive), or another
+/// finding.
+using AdviceSubject = std::variant<OtherFinding, LateCause, HostCause, Part, CollectiveKind>;
 /// Nothing is launched where there is no GPU, and whose kernels run in graphs needs no graphs.
 AdviceSubject host_subject(const AttributionView& view, HostCause cause);
 /// Processors have no clock that nvidia-smi shows.
@@ -150,7 +144,7 @@ bool turns_cost_most(const AttributionView& view);
 std::optional<Advice> advice_on(const AdviceSubject& subject);
 /// Of a step; a part other than compute that takes less is not worth an action.
 inline constexpr double least_loss_to_act_on = 0.03;
-/// At most three: on the worst straggler, slow fabric and parts from that share of the step on.
+/// At most three, on what costs most; of parts from that share of the step on.
 std::vector<Advice> advice_for(const AttributionView& view);
 /// "Launch less often: .... Predicted: saves up to 12.3 % of the step."
 std::string advice_text(const Advice& one);
@@ -217,14 +211,16 @@ struct Limit {
   std::string brief;     // of the first sentence, six words at most: "1 of 2 ranks recorded"
   std::string sentence;  // of the lines
 };
-/// The most important first: files cut off, missing ranks, no steady step, different programs, unknown work,
-/// communication whose waiting is unknown.
+/// The most important first: files cut off, missing ranks, no steady step, different programs,
+/// unknown work, communication whose waiting is unknown.
 std::vector<Limit> recording_limits(const AttributionView& view);
 /// Those of them that say what the steps are: too few, little of the work, none that is steady.
 std::vector<Limit> limits_of_steps(const AttributionView& view);
+/// "each step of 7.61 ms", or, where no steps were found, "the 7.61 ms recorded".
+std::string step_text(const AttributionView& view, double step);
 /// "3.90 ms of each step of 7.61 ms (51.2 %) is in CUDA graphs recorded as one piece: record with
 /// node-level tracing", without a full stop.
-std::string unknown_work_sentence(const MeanLedger& mean, UnknownWork kind);
+std::string unknown_work_sentence(const AttributionView& view, UnknownWork kind);
 
 /// The first sentence is finding, amount, action and at most one of the `recording_limits`, in that
 /// many words at most: what cannot be true, else a recording without a step or of work that is not

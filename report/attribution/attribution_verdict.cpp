@@ -138,6 +138,10 @@ bool lost_something(const RankRecording& recording) {
   return std::ranges::any_of(recording.losses, [](const auto& loss) { return loss.second > 0; });
 }
 
+const Straggler* worst_straggler(const Attribution& job) {
+  return find_in(job.stragglers.stragglers, true, &Straggler::significant);
+}
+
 /// What may stand first, with what is lost by it and what to try.
 struct Found {
   double lost = 0.0;     // s of the mean step
@@ -149,19 +153,18 @@ struct Found {
 
 /// "Copies that nothing hides take 8.54 ms of each step of 25.2 ms (33.9 %): copy from page-locked
 /// memory, beside the kernels".
-std::string loss_sentence(const std::string& found,
+std::string loss_sentence(const AttributionView& view,
+                          const std::string& found,
                           double lost,
                           double step,
                           const std::string& action) {
-  return fmt::format("{} {} of each step of {} ({}): {}",
+  return fmt::format("{} {} of {} ({}): {}",
                      found,
                      seconds(lost),
-                     seconds(step),
+                     step_text(view, step),
                      percent(lost / step),
                      action);
 }
-
-constexpr const char* take_out = "take that out of the step";
 
 /// The first words of a name from outside.
 std::string first_words(const std::string& name) {
@@ -172,13 +175,37 @@ std::string first_words(const std::string& name) {
   return end == std::string::npos ? name : name.substr(0, end) + " ...";
 }
 
+/// Against a CPU that is late for `cause`; of nothing known by the range that covers it.
+Advice host_advice(const AttributionView& view, HostCause cause) {
+  Advice advice = *advice_on(host_subject(view, cause));
+  const HostRange* range = cause == HostCause::other ? named_range(view, cause) : nullptr;
+  if (range == nullptr) return advice;
+  advice.found = fmt::format("The CPU is in {}, which costs", first_words(range->name));
+  advice.action = "take that out of the step";
+  advice.text = fmt::format(
+      "While the GPU has nothing to do, the host is in {}: take that out of the step, or do it on "
+      "another thread while the GPU works.",
+      range->name);
+  return advice;
+}
+
+/// Of a step, at most, by the replay.
+std::optional<double> gain_if(const AttributionView& view, ReplayChange change) {
+  if (!view.attribution.efficiency) return std::nullopt;
+  const Efficiency& efficiency = *view.attribution.efficiency;
+  const auto* found = find_in(efficiency.what_if, change, &Efficiency::WhatIf::change);
+  return found ? share_of(in_seconds(found->saved), in_seconds(efficiency.step_time))
+               : std::nullopt;
+}
+
 /// By the replay, as the cost and the what-if are; without one, what the others wait.
 Found straggler_found(const AttributionView& view, const Straggler& straggler) {
   const Attribution& job = view.attribution;
   const auto& all = job.stragglers.stragglers;
-  const bool idle = straggler.cause == LateCause::host &&
-                    host_subject(view, HostCause::other) == AdviceSubject(IdleProcessor{});
-  auto advice = idle ? advice_on(IdleProcessor{true}) : advice_on(late_subject(view, straggler.cause));
+  const bool idle =
+      straggler.cause == LateCause::host &&
+      host_subject(view, HostCause::other) == AdviceSubject(OtherFinding::idle_processor);
+  auto advice = advice_on(idle ? OtherFinding::idle_rank : late_subject(view, straggler.cause));
   std::string who = straggler.unit + " change";
   if (straggler.level != LateUnit::rotating) {
     who = advice->found;
@@ -189,15 +216,15 @@ Found straggler_found(const AttributionView& view, const Straggler& straggler) {
   if (straggler.cause == LateCause::host && !straggler.shares.empty() &&
       straggler.shares.front().host)
     host = &*straggler.shares.front().host;
-  if (host) advice = advice_on(host_subject(view, *host));
+  if (host) advice = host_advice(view, *host);
   // A caveat needs the room.
   if (host && *host != HostCause::other && recording_limits(view).empty())
     detail = fmt::format(" ({})", word_of(*host));
   if (const HostRange* range =
-          host && *host == HostCause::other ? named_range(view, *host) : nullptr) {
+          host && *host == HostCause::other ? named_range(view, *host) : nullptr)
     who = fmt::format("{}'s CPU is in {}", straggler.unit, first_words(range->name));
-    advice->action = take_out;
-  }
+  if (straggler.saved && job.efficiency)
+    advice->gain = share_of(in_seconds(*straggler.saved), in_seconds(job.efficiency->step_time));
   who = capitalised(std::move(who));
   const double step = view.averages ? view.averages->mean.step.mean : 0.0;
   const bool replayed =
@@ -215,11 +242,12 @@ Found straggler_found(const AttributionView& view, const Straggler& straggler) {
                                 ? fmt::format("; it and {} more cost", all.size() - 1)
                                 : ", which costs";
   const double whole = replayed && job.efficiency ? in_seconds(job.efficiency->step_time) : step;
-  const std::string with_detail = loss_sentence(who + detail + costs, lost, whole, advice->action);
+  const std::string with_detail =
+      loss_sentence(view, who + detail + costs, lost, whole, advice->action);
   return {lost,
           word_count(with_detail) <= most_first_words
               ? with_detail
-              : loss_sentence(who + costs, lost, whole, advice->action),
+              : loss_sentence(view, who + costs, lost, whole, advice->action),
           advice,
           true};
 }
@@ -231,27 +259,52 @@ Found host_found(const AttributionView& view) {
   const auto largest = std::ranges::max_element(mean.host_late_by_cause);
   auto cause = static_cast<HostCause>(largest - mean.host_late_by_cause.begin());
   if (*largest < 0.5 * late) cause = HostCause::other;
-  Advice advice = *advice_on(host_subject(view, cause));
+  Advice advice = host_advice(view, cause);
+  advice.gain = gain_if(view, ReplayChange::hosts_on_time);
   // What the CPU did besides keeps the GPU waiting as well.
   const bool alone = cause != HostCause::other && cause != HostCause::launch_bound;
   const double lost = alone ? *largest : late;
-  if (const HostRange* range = named_range(view, cause); range && cause == HostCause::other) {
-    advice.found = fmt::format("The CPU is in {}, which costs", first_words(range->name));
-    advice.action = take_out;
-  }
-  return {late, loss_sentence(advice.found, lost, mean.step.mean, advice.action), advice};
+  return {late, loss_sentence(view, advice.found, lost, mean.step.mean, advice.action), advice};
 }
 
 Found part_found(const AttributionView& view, Part part) {
   if (part == Part::host_late) return host_found(view);
   const bool turns = part == Part::exposed_wait && turns_cost_most(view);
-  const Advice advice = *advice_on(turns ? AdviceSubject(PipelineTurns{})
-                                   : part == Part::exposed_transfer ? transfer_subject(view)
-                                                                    : AdviceSubject(part));
+  Advice advice = *advice_on(turns ? AdviceSubject(OtherFinding::pipeline_turns)
+                             : part == Part::exposed_transfer ? transfer_subject(view)
+                                                              : AdviceSubject(part));
+  const std::size_t ranks = view.attribution.recordings.size();
+  if (part == Part::exposed_undivided && ranks > 1 &&
+      !std::cmp_less(ranks, job_ranks(view.attribution)))
+    advice.action = "record by torch.profiler, which names partners";
+  if (part == Part::exposed_transfer)
+    advice.gain = gain_if(view, ReplayChange::hidden_communication);
   const double lost = loss_of(*view.averages, part);
   return {lost,
-          loss_sentence(advice.found, lost, view.averages->mean.step.mean, advice.action),
+          loss_sentence(view, advice.found, lost, view.averages->mean.step.mean, advice.action),
           advice};
+}
+
+/// What --fabric was asked for, where collectives are slower than it; of their time what nothing
+/// hides is lost, in the proportion of what they take longer.
+std::optional<Found> slower_than_fabric(const AttributionView& view) {
+  if (view.fabric == nullptr || !view.averages) return std::nullopt;
+  const auto row = std::ranges::find_if(view.fabric->rows, [](const FabricRow& one) {
+    return one.verdict == FabricVerdict::transfer_bound || one.verdict == FabricVerdict::mixed;
+  });
+  if (row == view.fabric->rows.end()) return std::nullopt;
+  const MeanLedger& mean = view.averages->mean;
+  const double calls = static_cast<double>(row->calls * row->work.ranks) /
+                       static_cast<double>(view.attribution.recordings.size() * mean.steps);
+  const double exposed = mean.part(Part::exposed_transfer).mean;
+  const double lost = row->excess() * std::min(calls, exposed / *row->transfer);
+  if (!(lost > 0.0)) return std::nullopt;
+  const Advice advice = *advice_on(OtherFinding::slow_fabric);
+  const std::string who =
+      fmt::format("The fabric takes {:.2f} times as long as {} measured, which costs",
+                  *row->transfer / *row->expected,
+                  view.fabric->name);
+  return Found{lost, loss_sentence(view, who, lost, mean.step.mean, advice.action), advice};
 }
 
 /// All that costs something, the largest first. Waiting is the straggler's where one is named.
@@ -264,6 +317,11 @@ std::vector<Found> all_found(const AttributionView& view, const Straggler* strag
   const MeanLedger& mean = view.averages->mean;
   for (const Part part : recording_parts) {
     if (part == Part::compute || (straggler && part == Part::exposed_wait)) continue;
+    // What may be waiting, and has no action of its own, comes behind a straggler that explains a
+    // third of it: the rest of a pipeline's is its bubble.
+    if (part == Part::exposed_undivided && straggler &&
+        3.0 * found.front().lost >= loss_of(*view.averages, part))
+      continue;
     if (loss_of(*view.averages, part) < least_loss_to_act_on * mean.step.mean) continue;
     found.push_back(part_found(view, part));
     found.back().part = part;
@@ -271,10 +329,11 @@ std::vector<Found> all_found(const AttributionView& view, const Straggler* strag
   for (std::size_t i = 1; i < unknown_works; ++i)
     if (mean.unknown_work[i] >= least_loss_to_act_on * mean.step.mean)
       found.push_back(
-          {mean.unknown_work[i], unknown_work_sentence(mean, static_cast<UnknownWork>(i))});
+          {mean.unknown_work[i], unknown_work_sentence(view, static_cast<UnknownWork>(i))});
   if (!view.attribution.slow_fabric.empty()) {
-    const Advice advice = *advice_on(AdviceSubject{});
+    Advice advice = *advice_on(OtherFinding::slow_fabric);
     const SlowFabric& fabric = view.attribution.slow_fabric.front();
+    if (fabric.varies) advice.found = "Transfers that take longer in some steps cost";
     // A step is longer by what its slow ranks lose; in the means over all ranks the transfer, and
     // the waiting of the others for them, have that once more.
     const double lost = in_seconds(fabric.per_step) / static_cast<double>(fabric.ranks.size());
@@ -282,7 +341,7 @@ std::vector<Found> all_found(const AttributionView& view, const Straggler* strag
       return one.part == Part::exposed_transfer && one.lost < 2.0 * lost;
     });
     found.push_back(
-        {lost, loss_sentence(advice.found, lost, mean.step.mean, advice.action), advice});
+        {lost, loss_sentence(view, advice.found, lost, mean.step.mean, advice.action), advice});
   }
   std::ranges::stable_sort(found, std::greater<>(), &Found::lost);
   const double loading = mean.host_late_by_cause[static_cast<std::size_t>(HostCause::data_loading)];
@@ -291,19 +350,47 @@ std::vector<Found> all_found(const AttributionView& view, const Straggler* strag
     std::erase_if(found, [&](const Found& one) { return one.sentence == loader.sentence; });
     found.insert(found.begin(), loader);
   }
+  if (const auto slow = slower_than_fabric(view)) found.insert(found.begin(), *slow);
   return found;
 }
 
 /// How to do what the first sentence says, and what that saves where it does not say so itself.
 std::string action_of(const AttributionView& view, const std::vector<Found>& found) {
-  if (!view.averages) return "";
-  const std::optional<Advice> first =
-      found.empty() ? advice_on(Part::compute) : found.front().advice;
-  if (!first || first->url.empty()) return "";
   const std::vector<Advice> advice = advice_for(view);
-  const auto* same = find_in(advice, first->cause, &Advice::cause);
-  if (!same) return first->text;
-  return found.empty() || found.front().straggler ? same->text : advice_text(*same);
+  if (advice.empty() ||
+      (!found.empty() && (!found.front().advice || found.front().advice->url.empty())))
+    return "";
+  return found.empty() || found.front().straggler ? advice.front().text
+                                                  : advice_text(advice.front());
+}
+
+/// Where nothing is lost and not all of the job is seen, what to record; else empty.
+std::string half_seen(const AttributionView& view, const std::vector<Found>& found) {
+  const Attribution& job = view.attribution;
+  const StepChoice& steps = job.step_choice;
+  if (!found.empty()) return "";
+  const std::string none = "No loss reaches " + percent(least_loss_to_act_on);
+  if (steps.limit == StepLimit::marked_part)
+    return fmt::format("{} in the steps, which hold {} of the GPU time: mark the rest.",
+                       none,
+                       percent(1.0 - steps.outside));
+  if (const std::size_t ranks = job.recordings.size(); std::cmp_less(ranks, job_ranks(job)))
+    return fmt::format(
+        "{} on {} of {} ranks; a late rank, which waits for nobody, looks just so: "
+        "record all ranks.",
+        none,
+        ranks,
+        job_ranks(job));
+  if (steps.limit == StepLimit::few_steps || steps.limit == StepLimit::whole_span)
+    return none +
+           ", and no whole step is recorded: mark each step (profiler.step() or an NVTX "
+           "range) and record three or more.";
+  if (steps.pauses > 0)
+    return fmt::format("{} in the steps; {} of the time lies between them{}: see what needs it.",
+                       none,
+                       percent(steps.between),
+                       steps.pause_name.empty() ? "" : fmt::format(" ({})", steps.pause_name));
+  return "";
 }
 
 std::string first_sentence(const AttributionView& view, const std::vector<Found>& found) {
@@ -322,24 +409,8 @@ std::string first_sentence(const AttributionView& view, const std::vector<Found>
            "range) and record three or more.";
   if (job.step_choice.limit == StepLimit::mostly_outside)
     return limits_of_steps(view).front().sentence;
+  if (const std::string half = half_seen(view, found); !half.empty()) return half;
   const MeanLedger& mean = view.averages->mean;
-  if (found.empty() && job.step_choice.limit == StepLimit::marked_part)
-    return fmt::format(
-        "No loss reaches {} in the marked steps, which hold {} of the GPU time: mark the rest.",
-        percent(least_loss_to_act_on),
-        percent(1.0 - job.step_choice.outside));
-  if (const std::size_t ranks = job.recordings.size();
-      found.empty() && std::cmp_less(ranks, job_ranks(job)))
-    return fmt::format(
-        "No loss reaches {} on {} of {} ranks; a late rank, which waits for nobody, looks just so: "
-        "record all ranks.",
-        percent(least_loss_to_act_on),
-        ranks,
-        job_ranks(job));
-  if (found.empty() && job.step_choice.limit == StepLimit::few_steps)
-    return fmt::format("No loss reaches {}, and no whole step is recorded: mark each step "
-                       "(profiler.step() or an NVTX range) and record three or more.",
-                       percent(least_loss_to_act_on));
   const std::string sentence =
       !found.empty()
           ? found.front().sentence
@@ -353,10 +424,24 @@ std::string first_sentence(const AttributionView& view, const std::vector<Found>
 }
 }  // namespace
 
+std::vector<Advice> advice_for(const AttributionView& view) {
+  constexpr std::size_t most = 3;
+  std::vector<Advice> advice;
+  for (const Found& one : all_found(view, worst_straggler(view.attribution))) {
+    if (!one.advice || one.advice->url.empty()) continue;
+    // What frees the late rank and what frees all of them may be one advice: all gain most.
+    if (Advice* same = find_in(advice, one.advice->text, &Advice::text))
+      same->gain = std::max(same->gain, one.advice->gain);
+    else if (advice.size() < most)
+      advice.push_back(*one.advice);
+  }
+  if (view.averages && advice.empty()) advice.push_back(*advice_on(Part::compute));
+  return advice;
+}
+
 Verdict judge_attribution(const AttributionView& view) {
   const Attribution& attribution = view.attribution;
-  const auto& stragglers = attribution.stragglers.stragglers;
-  const auto* worst = find_in(stragglers, true, &Straggler::significant);
+  const Straggler* worst = worst_straggler(attribution);
   const std::vector<Found> found = all_found(view, worst);
   Verdict verdict;
   verdict.headline = first_sentence(view, found);
@@ -383,12 +468,8 @@ Verdict judge_attribution(const AttributionView& view) {
     lines.push_back("Within the steps: " + found.front().sentence + ".");
   const bool by_figures = attribution.contradictions.empty() && limit != StepLimit::maybe_layers &&
                           limit != StepLimit::mostly_outside;
-  // The first sentence then asks for another recording.
-  const bool half_seen = found.empty() && (limit == StepLimit::marked_part ||
-                                           limit == StepLimit::few_steps ||
-                                           std::cmp_less(attribution.recordings.size(),
-                                                         job_ranks(attribution)));
-  if (by_figures && !half_seen) verdict.action = action_of(view, found);
+  // One that is half seen asks for another recording.
+  if (by_figures && half_seen(view, found).empty()) verdict.action = action_of(view, found);
   if (view.averages && found.empty()) lines.push_back(compute_line(attribution));
   lines.push_back(unmatched_line(attribution));
   lines.push_back(waiting_share(attribution));

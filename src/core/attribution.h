@@ -172,7 +172,7 @@ inline constexpr std::array word_list<ReplayChange>{
 /// Source: POP Centre of Excellence, "POP Standard Metrics"; with kernels that are not
 /// communication as useful time.
 struct Efficiency {
-  std::string window;               // which time this is about: "steps 11 to 20"
+  std::string window;               // which time this is about: "steps 11-20"
   double parallel = 0.0;            // mean useful / runtime
   double load_balance = 0.0;        // mean useful / largest useful
   double serialization = 0.0;       // largest useful / runtime with transfers of zero length
@@ -286,18 +286,20 @@ struct JobSize {
 enum class StepLimit : std::uint8_t {
   none,
   few_steps,       // one or two: none is whole and has others beside it
+  whole_span,      // nothing is marked or repeats: all that is recorded is one piece
   maybe_layers,    // pieces that repeat and hold nothing that a step ends with
   graph_capture,   // launches of a graph's capture: nothing ran
   mostly_outside,  // half of the GPU time and more is outside of what repeats, or between marks
-  marked_part,     // half of it and more is before the first mark and behind the last
+  marked_part,     // half of it and more is before the first step and behind the last, or in pauses
 };
 template <>
 inline constexpr std::array word_list<StepLimit>{Word{"none", "none"},
                                                  Word{"few_steps", "too few steps"},
+                                                 Word{"whole_span", "no step found"},
                                                  Word{"maybe_layers", "layers or steps"},
                                                  Word{"graph_capture", "capture of a graph"},
                                                  Word{"mostly_outside", "little in steps"},
-                                               Word{"marked_part", "a part is marked"}};
+                                                 Word{"marked_part", "a part is marked"}};
 
 struct StepChoice {
   std::string source;    // "ProfilerStep markers", "repetition", "whole span", ...
@@ -306,6 +308,10 @@ struct StepChoice {
   std::int32_t excluded = 0;  // boundary and warm-up steps, kept but not averaged
   StepLimit limit = StepLimit::none;
   double outside = 0.0;  // of the GPU time, as a share; a step holds twice the median at most
+  // Pauses of all ranks between marked steps, far longer than the usual one: in no step.
+  std::int32_t pauses = 0;
+  double between = 0.0;    // of the time from the first step to the last, as a share
+  std::string pause_name;  // of the range that takes half of it; empty: none does
 };
 
 /// Against the common clock (that of the reference rank).
@@ -353,10 +359,10 @@ struct Attribution {
   StepChoice step_choice;
   ClockReport clocks;
   std::vector<ClassifiedTime> classes;
-  double graph_share = 0.0;                    // of the GPU's work in steps, by number: in CUDA graphs
-  std::vector<StepLedger> ledger;              // by step, then rank
-  std::vector<HostRange> host_ranges;          // the longest first, at most five
-  std::vector<CollectiveWait> collectives;     // in time order
+  double graph_share = 0.0;                 // of the GPU's work in steps, by number: in CUDA graphs
+  std::vector<StepLedger> ledger;           // by step, then rank
+  std::vector<HostRange> host_ranges;       // the longest first, at most five
+  std::vector<CollectiveWait> collectives;  // in time order
   std::vector<CollectiveSum> collective_sums;  // by kind
   std::int64_t unmatched_collectives = 0;      // calls whose partners are not in the recordings
   StragglerReport stragglers;

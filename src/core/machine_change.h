@@ -96,7 +96,7 @@ struct FabricRow {
   MachineWork work;
   std::int64_t calls = 0;
   double wait = 0.0;                 // s, mean of a call and rank
-  std::optional<double> transfer{};  // s, from when the last rank came; median of the calls
+  std::optional<double> transfer{};  // s, from when the last rank came; mean of the calls
   std::optional<double> expected{};  // s, of the curve
   FabricVerdict verdict = FabricVerdict::cannot_tell;
 

@@ -99,6 +99,7 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
     std::set<Place> ranks{};
     double cost = 0.0;     // ns of GPU time
     double largest = 0.0;  // of one size's
+    std::set<std::int32_t> steps{};
   };
   std::map<std::pair<bool, RankSet>, Found> found;
   for (const FabricCalls& one : all) {
@@ -115,7 +116,7 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
       lengths.push_back(call.length);
       cost += call.exposed * (1.0 - pace.usual / call.length);
     }
-    if (slow_steps.size() < 3 || 10 * lengths.size() < one.calls.size()) continue;
+    if (slow_steps.size() < 2 || 10 * lengths.size() < one.calls.size()) continue;
     RankSet named;
     for (const Place rank : one.ranks)
       if (!varies && !fast[std::get<1>(one.what)].contains(rank)) named.push_back(rank);
@@ -123,6 +124,7 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
     Found& of = found[{varies, named}];
     of.ranks.insert(one.ranks.begin(), one.ranks.end());
     of.cost += cost;
+    of.steps.insert(slow_steps.begin(), slow_steps.end());
     if (cost <= of.largest) continue;
     of.largest = cost;
     const double length = *median(lengths);
@@ -148,11 +150,13 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
     if (!(share >= 0.005)) continue;
     for (const Place rank : key.second) of.fabric.ranks.push_back(numbers.at(rank));
     of.fabric.sentence += fmt::format(
-        " In all it costs {} of GPU time per step that nothing hides, {:.1f} % of that of {} "
-        "ranks.",
-        time_in_words(of.fabric.per_step),
+        " It costs {} of each step of {} ranks, {:.1f} %, where nothing hides it, in {} "
+        "of {} steps.",
+        time_in_words(of.fabric.per_step / std::ssize(of.ranks)),
+        of.ranks.size(),
         100.0 * share,
-        of.ranks.size());
+        of.steps.size(),
+        steps.numbers);
     fabrics.push_back(std::move(of.fabric));
   }
   std::ranges::stable_sort(fabrics, std::ranges::greater{}, &SlowFabric::per_step);

@@ -3,6 +3,8 @@
 #include "trace/analysis/intervals.h"
 #include "trace/analysis/steps.h"
 
+#include <fmt/format.h>
+
 namespace scaleworth::trace {
 namespace {
 constexpr std::size_t usual_occurrences = 4;
@@ -22,15 +24,18 @@ struct Candidate {
 /// Names whose periods are about the same.
 using Group = std::vector<Candidate>;
 
-/// Kernels in their order, and where each name occurs.
+/// Kernels in their order, the last 1 / 2^`halvings` of them, and where each name occurs.
 class Sequence {
  public:
-  explicit Sequence(const Recording& recording)
+  explicit Sequence(const Recording& recording, int halvings)
       : recording_(recording), places_(recording.names.size()) {
+    const auto kernels = std::ranges::count(
+        recording.device_events, DeviceOperation::kernel, &DeviceEvent::operation);
+    auto left_out = kernels - (kernels >> halvings);
     nanoseconds latest = nanoseconds::min();
     for (std::uint32_t index = 0; index < recording.device_events.size(); ++index) {
       const DeviceEvent& event = recording.device_events[index];
-      if (event.operation == DeviceOperation::kernel) {
+      if (event.operation == DeviceOperation::kernel && left_out-- <= 0) {
         places_.at(static_cast<std::size_t>(event.name))
             .push_back(static_cast<std::uint32_t>(events_.size()));
         events_.push_back(index);
@@ -173,8 +178,8 @@ std::vector<Group> by_likelihood(std::vector<Group> groups) {
 }
 }  // namespace
 
-std::optional<Repetition> find_repetition(const Recording& recording) {
-  const Sequence sequence(recording);
+std::optional<Repetition> find_repetition(const Recording& recording, int halvings) {
+  const Sequence sequence(recording, halvings);
   const auto pause = [&](const Candidate& one) { return sequence.pause_before(one.name); };
   int attempts = 0;
   for (const Group& group : by_likelihood(by_period(sequence))) {
@@ -186,13 +191,265 @@ std::optional<Repetition> find_repetition(const Recording& recording) {
   return std::nullopt;
 }
 
-std::optional<Repetition> repetition_of(const Recording& recording, const std::string& anchor) {
-  const Sequence sequence(recording);
+std::optional<Repetition> repetition_of(const Recording& recording,
+                                        const std::string& anchor,
+                                        int halvings) {
+  const Sequence sequence(recording, halvings);
   for (std::uint32_t name = 0; name < sequence.names(); ++name) {
     if (recording.names.at(static_cast<NameId>(name)) != anchor) continue;
     const auto candidate = regular_name(sequence, name);
     return candidate ? repeated(recording, sequence, *candidate) : std::nullopt;
   }
   return std::nullopt;
+}
+
+namespace {
+std::optional<TimeInterval> span_of(const RankView& rank) {
+  TimeInterval span = no_time;
+  const auto add = [&](const auto& events) {
+    for (const auto& event : events) extend(span, {rank.start(event), rank.end(event)});
+  };
+  add(rank.recording().device_events);
+  if (rank.recording().device_events.empty()) add(rank.recording().host_events);
+  return span.end < span.start ? std::nullopt : std::optional(span);
+}
+
+/// Pieces of one rank from anchor to anchor, with what is before the first and from the last to the
+/// end, which are not whole; of two or three, less than half a piece is part of the next one.
+std::vector<StepSpan> pieces(const RankView& rank, const Repetition& repetition) {
+  const auto span = span_of(rank);
+  std::vector<StepSpan> steps;
+  const auto begin = [&](nanoseconds start) {
+    if (!steps.empty()) steps.back().end = start;
+    if (steps.empty() || steps.back().start < start)
+      steps.push_back({static_cast<std::int32_t>(steps.size()), start, start});
+  };
+  std::vector<nanoseconds> starts;
+  for (const std::uint32_t event : repetition.begins)
+    starts.push_back(rank.start(rank.recording().device_events[event]));
+  const nanoseconds half = (starts.back() - starts.front()) / (2 * std::ssize(starts) - 2);
+  if (starts.size() < 4 && span->end - starts.back() < half) starts.pop_back();
+  if (starts.size() < 4 && starts.front() - span->start < half) starts.erase(starts.begin());
+  begin(span->start);
+  for (const nanoseconds start : starts) begin(start);
+  steps.back().end = span->end;
+  return steps;
+}
+
+/// Gives pieces of different ranks that run at the same time the same number; counts where the
+/// clocks are too far apart for that.
+void align_numbers(StepsByRank& by_rank) {
+  const std::vector<StepSpan> reference = by_rank[longest(by_rank)];
+  std::int32_t lowest = 0;
+  for (auto& steps : by_rank) {
+    if (steps.empty()) continue;
+    const std::size_t middle = steps.size() / 2;
+    const nanoseconds time = steps[middle].start;
+    if (time < reference.front().start || reference.back().end <= time) continue;
+    const auto nearest = std::ranges::min_element(
+        reference, {}, [&](const StepSpan& a) { return std::chrono::abs(a.start - time); });
+    const std::int32_t shift = nearest->number - static_cast<std::int32_t>(middle);
+    for (StepSpan& step : steps) step.number += shift;
+    lowest = std::min(lowest, steps.front().number);
+  }
+  for (auto& steps : by_rank)
+    for (StepSpan& step : steps) step.number -= lowest;
+}
+
+/// Each rank's repetition, if possible with the anchor of the first rank that has work; absent for
+/// ranks without work. Absent altogether: the work of some rank does not repeat.
+std::optional<std::vector<std::optional<Repetition>>> repetitions(const Job& job, int halvings) {
+  std::vector<std::optional<Repetition>> found(job.recordings.size());
+  const auto has_work = [](const Recording& recording) { return !recording.device_events.empty(); };
+  const auto first = std::ranges::find_if(job.recordings, has_work);
+  if (first == job.recordings.end()) return std::nullopt;
+  const std::optional<Repetition> model = find_repetition(*first, halvings);
+  if (!model) return std::nullopt;
+  for_each_index(found.size(), [&](std::size_t rank) {
+    const Recording& recording = job.recordings[rank];
+    if (!has_work(recording)) return;
+    found[rank] = repetition_of(recording, model->anchor, halvings);
+    if (!found[rank]) found[rank] = find_repetition(recording, halvings);
+  });
+  for (std::size_t rank = 0; rank < found.size(); ++rank)
+    if (!found[rank] && has_work(job.recordings[rank])) return std::nullopt;
+  return found;
+}
+
+/// Of the span of a rank what its pieces hold: none counts for more than twice the median one.
+double covered_share(const RankView& rank, const Repetition& repetition) {
+  std::vector<double> lengths;
+  const auto start = [&](std::uint32_t event) {
+    return rank.start(rank.recording().device_events[event]);
+  };
+  for (std::size_t i = 1; i < repetition.begins.size(); ++i)
+    lengths.push_back(in_ns(start(repetition.begins[i]) - start(repetition.begins[i - 1])));
+  const double usual = upper_median(lengths);
+  double covered = usual;  // the last one
+  for (const double length : lengths) covered += std::min(length, 2.0 * usual);
+  const auto span = span_of(rank);
+  return covered / std::max(1.0, in_ns(span->end - span->start));
+}
+
+/// Whether half of the pieces hold something that a step of training or serving ends with: the
+/// optimizer, a copy, a call that waits. Layers hold none of these.
+bool ends_like_steps(const RankView& rank, const Repetition& repetition) {
+  const Recording& recording = rank.recording();
+  std::vector<nanoseconds> ends;
+  for (const DeviceEvent& event : recording.device_events)
+    if (event.work_class == WorkClass::optimizer || event.operation != DeviceOperation::kernel)
+      ends.push_back(rank.start(event));
+  for (const HostEvent& event : recording.host_events)
+    if (event.cause == HostCause::synchronizing_call) ends.push_back(rank.end(event));
+  std::ranges::sort(ends);
+  std::size_t with_end = 0;
+  for (std::size_t i = 1; i < repetition.begins.size(); ++i) {
+    const auto after = std::ranges::lower_bound(
+        ends, rank.start(recording.device_events[repetition.begins[i - 1]]));
+    const nanoseconds next = rank.start(recording.device_events[repetition.begins[i]]);
+    with_end += after != ends.end() && *after < next ? 1 : 0;
+  }
+  return 2 * with_end >= repetition.begins.size() - 1;
+}
+
+/// `why` no marks are used. Absent where nothing repeats, or too little of the recording does:
+/// `covered` is then its share.
+std::optional<StepPlan> by_repetition(const Job& job,
+                                      const ClockMap& clocks,
+                                      const std::string& why,
+                                      int halvings,
+                                      std::optional<double>& covered) {
+  constexpr double least_cover_of_time = 0.2;
+  const auto found = repetitions(job, halvings);
+  if (!found) return std::nullopt;
+  StepPlan plan;
+  const Repetition* first = nullptr;
+  double agreement = 1.0;
+  for (std::size_t rank = 0; rank < found->size(); ++rank) {
+    plan.by_rank.emplace_back();
+    if (!found->at(rank)) continue;
+    const Repetition& own = *found->at(rank);
+    agreement = std::min(agreement, own.agreement);
+    const RankView view(job.recordings[rank], clocks, rank);
+    plan.by_rank.back() = pieces(view, own);
+    if (first != nullptr) continue;
+    first = &own;
+    const bool like_steps = ends_like_steps(view, own);
+    // What repeats at the end alone is a loop behind a warm-up, or some layers.
+    if (halvings > 0 && (!like_steps || own.begins.size() < usual_occurrences)) return std::nullopt;
+    const double share = covered_share(view, own);
+    if (halvings == 0 && share < least_cover_of_time) {
+      covered = share;
+      return std::nullopt;
+    }
+    if (!like_steps) plan.choice.limit = StepLimit::maybe_layers;
+  }
+  align_numbers(plan.by_rank);
+  plan.choice.source = "repetition";
+  plan.choice.sentence = fmt::format(
+      "{}: the recording is cut where the kernel '{}' comes back, every {} kernels ({} times; "
+      "neighbouring pieces agree by {:.0f} %). A piece may be a layer instead of a step.",
+      why,
+      shortened(first->anchor),
+      first->period,
+      first->begins.size(),
+      100.0 * agreement);
+  return plan;
+}
+
+/// When the work of each iteration of a serving engine begins: a copy has brought its
+/// predecessor's result to the host, which waited for that.
+std::vector<nanoseconds> after_waits(const RankView& rank) {
+  const Recording& recording = rank.recording();
+  std::vector<nanoseconds> copied;  // ends
+  std::vector<nanoseconds> kernels;
+  for (const DeviceEvent& event : recording.device_events) {
+    if (event.operation == DeviceOperation::kernel) kernels.push_back(rank.start(event));
+    if (event.copy < recording.copies.size() &&
+        recording.names.at(recording.copies[event.copy].direction) == "DtoH")
+      copied.push_back(rank.end(event));
+  }
+  std::ranges::sort(copied);
+  std::vector<nanoseconds> waited;  // ends of calls
+  for (const HostEvent& event : recording.host_events)
+    if (is_call(event) && event.cause == HostCause::synchronizing_call)
+      waited.push_back(rank.end(event));
+  std::ranges::sort(waited);
+  std::vector<nanoseconds> starts;
+  for (const nanoseconds copy : copied) {
+    const auto wait = std::ranges::lower_bound(waited, copy);
+    if (wait == waited.end()) break;
+    const auto next = std::ranges::upper_bound(kernels, *wait);
+    if (next != kernels.end() && (starts.empty() || starts.back() < *next)) starts.push_back(*next);
+  }
+  return starts;
+}
+
+/// Iterations of serving engines without markers. Each must hold several kernels, and as many as
+/// its neighbours by half, on every rank.
+std::optional<StepPlan> by_waits(const Job& job, const ClockMap& clocks, const std::string& why) {
+  constexpr std::size_t fewest = 3;
+  if (job.recordings.empty()) return std::nullopt;
+  StepPlan plan;
+  for (std::size_t place = 0; place < job.recordings.size(); ++place) {
+    const RankView rank(job.recordings[place], clocks, place);
+    std::vector<StepSpan>& steps = plan.by_rank.emplace_back();
+    const std::vector<nanoseconds> starts = after_waits(rank);
+    if (starts.size() < fewest) return std::nullopt;
+    const TimeInterval span = *span_of(rank);
+    if (span.start < starts.front()) steps.push_back({0, span.start, starts.front()});
+    for (std::size_t i = 0; i < starts.size(); ++i)
+      steps.push_back({static_cast<std::int32_t>(steps.size()),
+                       starts[i],
+                       i + 1 < starts.size() ? starts[i + 1] : span.end});
+    std::vector<double> kernels(steps.size());
+    for (const DeviceEvent& event : rank.recording().device_events) {
+      const std::size_t step = step_at(steps, rank.start(event));
+      if (step < steps.size()) kernels[step] += event.operation == DeviceOperation::kernel ? 1 : 0;
+    }
+    const double usual = upper_median(kernels);
+    const auto alike = std::ranges::count_if(
+        kernels, [&](double count) { return 2.0 * count >= usual && count <= 2.0 * usual; });
+    if (usual < 4.0 || 2 * alike < std::ssize(kernels)) return std::nullopt;
+  }
+  align_numbers(plan.by_rank);
+  plan.choice.source = "waits for results";
+  plan.choice.sentence =
+      why +
+      ": an iteration begins with the first kernel after the host has waited for a copy of "
+      "its predecessor's result.";
+  return plan;
+}
+
+StepPlan whole_span(const Job& job, const ClockMap& clocks, const std::string& why) {
+  StepPlan plan;
+  plan.choice.source = "whole span";
+  plan.choice.sentence = why + ": the whole span of each rank counts as one step.";
+  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
+    plan.by_rank.emplace_back();
+    if (const auto span = span_of(RankView(job.recordings[rank], clocks, rank))) {
+      plan.by_rank.back().push_back({0, span->start, span->end});
+      plan.choice.steps = 1;
+    }
+  }
+  return plan;
+}
+}  // namespace
+
+StepPlan unmarked_steps(const Job& job, const ClockMap& clocks, std::string why) {
+  constexpr int most_halvings = 5;  // a warm-up of up to 97 % of the kernels
+  std::optional<double> covered;
+  std::optional<StepPlan> plan;
+  for (int halvings = 0; !plan && !covered && halvings <= most_halvings; ++halvings)
+    plan = by_repetition(job, clocks, why, halvings, covered);
+  if (covered)
+    why +=
+        fmt::format(", and what repeats covers only {:.0f} % of the recording", 100.0 * *covered);
+  if (!plan || plan->choice.limit == StepLimit::maybe_layers)
+    if (auto iterations = by_waits(job, clocks, why)) plan = std::move(iterations);
+  if (plan) return std::move(*plan);
+  StepPlan whole = whole_span(job, clocks, covered ? why : why + " and no repetition");
+  whole.choice.limit = covered ? StepLimit::maybe_layers : StepLimit::whole_span;
+  return whole;
 }
 }  // namespace scaleworth::trace

@@ -10,8 +10,6 @@
 
 namespace scaleworth::trace {
 namespace {
-using StepsByRank = std::vector<std::vector<StepSpan>>;
-
 std::vector<StepSpan> merged_marks(const RankView& rank) {
   std::vector<StepSpan> steps;
   for (const StepMark& mark : rank.recording().step_marks) {
@@ -25,14 +23,6 @@ std::vector<StepSpan> merged_marks(const RankView& rank) {
     steps.push_back({mark.number, start, end});
   }
   return steps;
-}
-
-/// The step that contains `time`, or the number of steps.
-std::size_t step_at(const std::vector<StepSpan>& steps, nanoseconds time) {
-  const auto next = std::ranges::upper_bound(steps, time, {}, &StepSpan::start);
-  if (next == steps.begin()) return steps.size();
-  const auto step = next - 1;
-  return time < step->end ? static_cast<std::size_t>(step - steps.begin()) : steps.size();
 }
 
 /// Whether the step of the next number follows.
@@ -110,12 +100,14 @@ struct DeviceTime {
   /// As `outside`, with what a step holds beyond twice the median: such a piece before the first or
   /// behind the last repetition is more than a step.
   double beyond = 0.0;
+  double amid = 0.0;  // of `beyond` what is neither up to a rank's first step nor from its last on
 };
 
 DeviceTime device_time(const Job& job, const ClockMap& clocks, const StepsByRank& by_rank) {
   double all = 0.0;
   double inside = 0.0;
   double usual = 0.0;
+  double amid = 0.0;
   double steps = 0.0;
   for (std::size_t place = 0; place < by_rank.size(); ++place) {
     const RankView rank(job.recordings[place], clocks, place);
@@ -123,36 +115,24 @@ DeviceTime device_time(const Job& job, const ClockMap& clocks, const StepsByRank
     for (const StepSpan& step : by_rank[place]) steps += in_ns(step.end - step.start);
     for (const DeviceEvent& event : rank.recording().device_events) {
       const double length = in_ns(event.end - event.start);
-      times[step_at(by_rank[place], rank.start(event))] += length;
+      const nanoseconds start = rank.start(event);
+      const std::size_t step = step_at(by_rank[place], start);
+      times[step] += length;
       all += length;
+      if (step + 1 == times.size() && step > 0 && by_rank[place].front().start < start &&
+          start < by_rank[place].back().end)
+        amid += length;
     }
     times.pop_back();
     const double most = times.size() < 2 ? all : 2.0 * upper_median(times);
-    for (const double time : times) {
-      inside += time;
-      usual += std::min(time, most);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      inside += times[i];
+      usual += std::min(times[i], most);
+      if (i > 0 && i + 1 < times.size()) amid += std::max(0.0, times[i] - most);
     }
   }
-  if (!(all > 0.0)) return {0.0, 1.0, 0.0};
-  return {1.0 - inside / all, steps > 0.0 ? inside / steps : 1.0, 1.0 - usual / all};
-}
-
-/// Of the device time from each rank's first step to its last, the share that no step holds.
-double time_between(const Job& job, const ClockMap& clocks, const StepsByRank& by_rank) {
-  double all = 0.0;
-  double between = 0.0;
-  for (std::size_t place = 0; place < by_rank.size(); ++place) {
-    const RankView rank(job.recordings[place], clocks, place);
-    const auto& steps = by_rank[place];
-    for (const DeviceEvent& event : rank.recording().device_events) {
-      const nanoseconds start = rank.start(event);
-      if (steps.empty() || start < steps.front().start || steps.back().end <= start) continue;
-      const double length = in_ns(event.end - event.start);
-      all += length;
-      between += step_at(steps, start) == steps.size() ? length : 0.0;
-    }
-  }
-  return all > 0.0 ? between / all : 0.0;
+  if (!(all > 0.0)) return {0.0, 1.0};
+  return {1.0 - inside / all, steps > 0.0 ? inside / steps : 1.0, 1.0 - usual / all, amid / all};
 }
 
 constexpr std::size_t least_for_warm_up = 5;
@@ -246,12 +226,16 @@ void flag_warm_up(std::vector<Iteration>& all) {
   for (std::size_t i = steady.size() / 2; i < steady.size(); ++i)
     later.push_back(steady[i]->length());
   const double usual = upper_median(later);
-  for (double& length : later) length = std::abs(length - usual);
-  const double spread = normal_consistency * upper_median(later);
+  std::vector<double> distances = later;
+  for (double& length : distances) length = std::abs(length - usual);
+  const double spread = normal_consistency * upper_median(distances);
   for (std::size_t i = 0; i < steady.size() / 2; ++i) {
     const double excess = steady[i]->length() - usual;
     const double least = steady.size() < least_for_warm_up ? compiling : slower_by;
     if (excess <= std::max(least * usual, spreads * spread)) break;
+    // What comes back later is no warm-up.
+    if (std::ranges::count_if(later, [&](double one) { return one - usual > 0.8 * excess; }) > 1)
+      break;
     steady[i]->excluded = {.cause = ExclusionCause::warm_up,
                            .excess = excess / std::max(usual, 1.0)};
   }
@@ -264,7 +248,8 @@ void flag_warm_up(std::vector<Iteration>& all) {
 ///   warm-up: of the others, if there are at least five, the first ones in a row that take longer
 ///     than the median of the later half by a fifth of it (of three or four by twice it, as when
 ///     the first one compiles) and by five times its normal spread
-///     (1.4826 times the median absolute deviation). A step takes as long as on its slowest rank.
+///     (1.4826 times the median absolute deviation), unless two of the later half take nearly as
+///     long. A step takes as long as on its slowest rank.
 /// Steps of a rank must be in the order of their numbers.
 void flag_steps(StepPlan& plan, bool whole) {
   std::vector<Iteration> all = iterations(plan.by_rank);
@@ -276,21 +261,6 @@ void flag_steps(StepPlan& plan, bool whole) {
     if (one.excluded) ++plan.choice.excluded;
     for (StepSpan* step : one.steps) step->excluded = one.excluded;
   }
-}
-
-std::optional<TimeInterval> span_of(const RankView& rank) {
-  TimeInterval span = no_time;
-  const auto add = [&](const auto& events) {
-    for (const auto& event : events) extend(span, {rank.start(event), rank.end(event)});
-  };
-  add(rank.recording().device_events);
-  if (rank.recording().device_events.empty()) add(rank.recording().host_events);
-  return span.end < span.start ? std::nullopt : std::optional(span);
-}
-
-std::size_t longest(const StepsByRank& by_rank) {
-  const auto most = std::ranges::max_element(by_rank, {}, [](const auto& a) { return a.size(); });
-  return static_cast<std::size_t>(most - by_rank.begin());
 }
 
 /// Whether the numbers of the marks mean the same iteration on every rank, as far as can be known.
@@ -347,6 +317,86 @@ std::vector<Place> lend_steps(const Job& job, StepsByRank& by_rank) {
   return borrowers;
 }
 
+/// The longest range that began in `pause`; null for none.
+const HostEvent* longest_range(const RankView& rank, TimeInterval pause) {
+  const HostEvent* longest = nullptr;
+  const auto start = [&](const HostEvent& one) { return rank.start(one); };
+  const auto& events = rank.recording().host_events;
+  for (auto event = std::ranges::lower_bound(events, pause.start, {}, start);
+       event != events.end() && start(*event) < pause.end;
+       ++event)
+    if (!is_call(*event) &&
+        (longest == nullptr || event->end - event->start > longest->end - longest->start))
+      longest = &*event;
+  return longest;
+}
+
+/// Ends steps with their marks and their work (`ends`, by rank) before pauses that stand out: on
+/// every rank longer than the usual pause before the next number by a fifth of a step and by five
+/// times the pauses' normal spread, as a warm-up is told. A rank that pauses alone is late in its
+/// step, and what an epoch of steps needs now and then (data, garbage collection) is theirs.
+void cut_pauses(const Job& job,
+                const ClockMap& clocks,
+                const std::vector<std::vector<nanoseconds>>& ends,
+                StepPlan& plan) {
+  std::map<std::int32_t, double> shortest;  // of all ranks, by the number before the pause
+  for (std::size_t rank = 0; rank < plan.by_rank.size(); ++rank)
+    for (std::size_t i = 0; i < plan.by_rank[rank].size(); ++i) {
+      const StepSpan& step = plan.by_rank[rank][i];
+      if (!tiles(plan.by_rank[rank], i)) continue;
+      const double pause = std::max(0.0, in_ns(step.end - ends[rank][i]));
+      double& known = shortest.try_emplace(step.number, pause).first->second;
+      known = std::min(known, pause);
+    }
+  std::vector<double> pauses = mapped(shortest, [](const auto& one) { return one.second; });
+  if (pauses.empty()) return;
+  const double usual = upper_median(pauses);
+  for (double& pause : pauses) pause = std::abs(pause - usual);
+  const std::size_t place = longest(plan.by_rank);
+  const auto lengths = mapped(plan.by_rank[place],
+                              [](const StepSpan& step) { return in_ns(step.end - step.start); });
+  const double notable = std::max(slower_by * upper_median(lengths),
+                                  spreads * normal_consistency * upper_median(pauses));
+  const RankView view(job.recordings[place], clocks, place);
+  double paused = 0.0;
+  double longest = 0.0;
+  for (const auto& [number, pause] : shortest) {
+    if (pause - usual <= notable) continue;
+    const auto& steps = plan.by_rank[place];
+    const auto at = std::ranges::find(steps, number, &StepSpan::number);
+    if (at == steps.end()) continue;
+    const nanoseconds from = ends[place][static_cast<std::size_t>(at - steps.begin())];
+    const HostEvent* range = longest_range(view, {from, at->end});
+    if (range != nullptr && 2.0 * in_ns(range->end - range->start) < pause) range = nullptr;
+    if (range != nullptr &&
+        (range->cause == HostCause::data_loading || range->cause == HostCause::garbage_collection))
+      continue;
+    if (range != nullptr && pause > longest)
+      plan.choice.pause_name = shortened(view.recording().names.at(range->name));
+    longest = std::max(longest, pause);
+    paused += pause;
+    ++plan.choice.pauses;
+    for (std::size_t rank = 0; rank < plan.by_rank.size(); ++rank)
+      for (std::size_t i = 0; i < plan.by_rank[rank].size(); ++i)
+        if (plan.by_rank[rank][i].number == number) plan.by_rank[rank][i].end = ends[rank][i];
+  }
+  const auto& steps = plan.by_rank[place];
+  plan.choice.between = paused / std::max(1.0, in_ns(steps.back().end - steps.front().start));
+}
+
+/// Of recordings that were cut off, what ends behind the last work in them is not whole.
+void drop_cut_steps(const Job& job, const ClockMap& clocks, StepsByRank& by_rank) {
+  for (std::size_t place = 0; place < by_rank.size(); ++place) {
+    const RankView rank(job.recordings[place], clocks, place);
+    const auto& work = rank.recording().device_events;
+    if (!rank.recording().losses.contains("truncated_bytes") || work.empty()) continue;
+    std::vector<StepSpan> whole = by_rank[place];
+    const nanoseconds last = rank.start(work.back());
+    std::erase_if(whole, [&](const StepSpan& step) { return step.end > last; });
+    if (!whole.empty()) by_rank[place] = std::move(whole);
+  }
+}
+
 std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
   std::vector<MarkedRank> marked(job.recordings.size());
   for_each_index(marked.size(), [&](std::size_t rank) {
@@ -362,9 +412,11 @@ std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
   const bool by_work =
       elsewhere > 0.5 * launched && std::ranges::all_of(marked, &MarkedRank::in_order);
   StepPlan plan;
+  std::vector<std::vector<nanoseconds>> ends;
   for (MarkedRank& one : marked) {
     one.set_steps(by_work);
     plan.by_rank.push_back(std::move(one.steps));
+    ends.push_back(std::move(one.ends));
   }
   std::string from;
   for (const Recording& recording : job.recordings)
@@ -388,213 +440,12 @@ std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
     plan.choice.sentence +=
         " The numbers of the markers do not fit each other: the steps are counted.";
   }
+  cut_pauses(job, clocks, ends, plan);
   const auto borrowers = lend_steps(job, plan.by_rank);
   if (!borrowers.empty())
     plan.choice.sentence += fmt::format(" Without markers: {}, cut where the others are.",
                                         RankNumbers(job).names(borrowers));
-  return plan;
-}
-
-/// Pieces of one rank from anchor to anchor, with what is before the first and from the last to the
-/// end, which are not whole; of two or three, less than half a piece is part of the next one.
-std::vector<StepSpan> pieces(const RankView& rank, const Repetition& repetition) {
-  const auto span = span_of(rank);
-  std::vector<StepSpan> steps;
-  const auto begin = [&](nanoseconds start) {
-    if (!steps.empty()) steps.back().end = start;
-    if (steps.empty() || steps.back().start < start)
-      steps.push_back({static_cast<std::int32_t>(steps.size()), start, start});
-  };
-  std::vector<nanoseconds> starts;
-  for (const std::uint32_t event : repetition.begins)
-    starts.push_back(rank.start(rank.recording().device_events[event]));
-  const nanoseconds half = (starts.back() - starts.front()) / (2 * std::ssize(starts) - 2);
-  if (starts.size() < 4 && span->end - starts.back() < half) starts.pop_back();
-  if (starts.size() < 4 && starts.front() - span->start < half) starts.erase(starts.begin());
-  begin(span->start);
-  for (const nanoseconds start : starts) begin(start);
-  steps.back().end = span->end;
-  return steps;
-}
-
-/// Gives pieces of different ranks that run at the same time the same number; counts where the
-/// clocks are too far apart for that.
-void align_numbers(StepsByRank& by_rank) {
-  const std::vector<StepSpan> reference = by_rank[longest(by_rank)];
-  std::int32_t lowest = 0;
-  for (auto& steps : by_rank) {
-    if (steps.empty()) continue;
-    const std::size_t middle = steps.size() / 2;
-    const nanoseconds time = steps[middle].start;
-    if (time < reference.front().start || reference.back().end <= time) continue;
-    const auto nearest = std::ranges::min_element(
-        reference, {}, [&](const StepSpan& a) { return std::chrono::abs(a.start - time); });
-    const std::int32_t shift = nearest->number - static_cast<std::int32_t>(middle);
-    for (StepSpan& step : steps) step.number += shift;
-    lowest = std::min(lowest, steps.front().number);
-  }
-  for (auto& steps : by_rank)
-    for (StepSpan& step : steps) step.number -= lowest;
-}
-
-/// Each rank's repetition, if possible with the anchor of the first rank that has work; absent for
-/// ranks without work. Absent altogether: the work of some rank does not repeat.
-std::optional<std::vector<std::optional<Repetition>>> repetitions(const Job& job) {
-  std::vector<std::optional<Repetition>> found(job.recordings.size());
-  const auto has_work = [](const Recording& recording) { return !recording.device_events.empty(); };
-  const auto first = std::ranges::find_if(job.recordings, has_work);
-  if (first == job.recordings.end()) return std::nullopt;
-  const std::optional<Repetition> model = find_repetition(*first);
-  if (!model) return std::nullopt;
-  for_each_index(found.size(), [&](std::size_t rank) {
-    const Recording& recording = job.recordings[rank];
-    if (!has_work(recording)) return;
-    found[rank] = repetition_of(recording, model->anchor);
-    if (!found[rank]) found[rank] = find_repetition(recording);
-  });
-  for (std::size_t rank = 0; rank < found.size(); ++rank)
-    if (!found[rank] && has_work(job.recordings[rank])) return std::nullopt;
-  return found;
-}
-
-/// Of the span of a rank what its pieces hold: none counts for more than twice the median one.
-double covered_share(const RankView& rank, const Repetition& repetition) {
-  std::vector<double> lengths;
-  const auto start = [&](std::uint32_t event) {
-    return rank.start(rank.recording().device_events[event]);
-  };
-  for (std::size_t i = 1; i < repetition.begins.size(); ++i)
-    lengths.push_back(in_ns(start(repetition.begins[i]) - start(repetition.begins[i - 1])));
-  const double usual = upper_median(lengths);
-  double covered = usual;  // the last one
-  for (const double length : lengths) covered += std::min(length, 2.0 * usual);
-  const auto span = span_of(rank);
-  return covered / std::max(1.0, in_ns(span->end - span->start));
-}
-
-/// Whether half of the pieces hold something that a step of training or serving ends with: the
-/// optimizer, a copy, a call that waits. Layers hold none of these.
-bool ends_like_steps(const RankView& rank, const Repetition& repetition) {
-  const Recording& recording = rank.recording();
-  std::vector<nanoseconds> ends;
-  for (const DeviceEvent& event : recording.device_events)
-    if (event.work_class == WorkClass::optimizer || event.operation != DeviceOperation::kernel)
-      ends.push_back(rank.start(event));
-  for (const HostEvent& event : recording.host_events)
-    if (event.cause == HostCause::synchronizing_call) ends.push_back(rank.end(event));
-  std::ranges::sort(ends);
-  std::size_t with_end = 0;
-  for (std::size_t i = 1; i < repetition.begins.size(); ++i) {
-    const auto after = std::ranges::lower_bound(
-        ends, rank.start(recording.device_events[repetition.begins[i - 1]]));
-    const nanoseconds next = rank.start(recording.device_events[repetition.begins[i]]);
-    with_end += after != ends.end() && *after < next ? 1 : 0;
-  }
-  return 2 * with_end >= repetition.begins.size() - 1;
-}
-
-/// `why` no marks are used. Absent where nothing repeats, or too little of the recording does:
-/// `covered` is then its share.
-std::optional<StepPlan> by_repetition(const Job& job,
-                                      const ClockMap& clocks,
-                                      const std::string& why,
-                                      std::optional<double>& covered) {
-  constexpr double least_cover = 0.2;
-  const auto found = repetitions(job);
-  if (!found) return std::nullopt;
-  StepPlan plan;
-  const Repetition* first = nullptr;
-  double agreement = 1.0;
-  for (std::size_t rank = 0; rank < found->size(); ++rank) {
-    plan.by_rank.emplace_back();
-    if (!found->at(rank)) continue;
-    const Repetition& own = *found->at(rank);
-    agreement = std::min(agreement, own.agreement);
-    const RankView view(job.recordings[rank], clocks, rank);
-    plan.by_rank.back() = pieces(view, own);
-    if (first != nullptr) continue;
-    first = &own;
-    const double share = covered_share(view, own);
-    if (share < least_cover) {
-      covered = share;
-      return std::nullopt;
-    }
-    if (!ends_like_steps(view, own)) plan.choice.limit = StepLimit::maybe_layers;
-  }
-  align_numbers(plan.by_rank);
-  plan.choice.source = "repetition";
-  plan.choice.sentence = fmt::format(
-      "{}: the recording is cut where the kernel '{}' comes back, every {} kernels ({} times; "
-      "neighbouring pieces agree by {:.0f} %). A piece may be a layer instead of a step.",
-      why,
-      shortened(first->anchor),
-      first->period,
-      first->begins.size(),
-      100.0 * agreement);
-  return plan;
-}
-
-/// When the work of each iteration of a serving engine begins: a copy has brought its
-/// predecessor's result to the host, which waited for that.
-std::vector<nanoseconds> after_waits(const RankView& rank) {
-  const Recording& recording = rank.recording();
-  std::vector<nanoseconds> copied;  // ends
-  std::vector<nanoseconds> kernels;
-  for (const DeviceEvent& event : recording.device_events) {
-    if (event.operation == DeviceOperation::kernel) kernels.push_back(rank.start(event));
-    if (event.copy < recording.copies.size() &&
-        recording.names.at(recording.copies[event.copy].direction) == "DtoH")
-      copied.push_back(rank.end(event));
-  }
-  std::ranges::sort(copied);
-  std::vector<nanoseconds> waited;  // ends of calls
-  for (const HostEvent& event : recording.host_events)
-    if (is_call(event) && event.cause == HostCause::synchronizing_call)
-      waited.push_back(rank.end(event));
-  std::ranges::sort(waited);
-  std::vector<nanoseconds> starts;
-  for (const nanoseconds copy : copied) {
-    const auto wait = std::ranges::lower_bound(waited, copy);
-    if (wait == waited.end()) break;
-    const auto next = std::ranges::upper_bound(kernels, *wait);
-    if (next != kernels.end() && (starts.empty() || starts.back() < *next)) starts.push_back(*next);
-  }
-  return starts;
-}
-
-/// Iterations of serving engines without markers. Each must hold several kernels, and as many as
-/// its neighbours by half, on every rank.
-std::optional<StepPlan> by_waits(const Job& job, const ClockMap& clocks, const std::string& why) {
-  constexpr std::size_t fewest = 3;
-  if (job.recordings.empty()) return std::nullopt;
-  StepPlan plan;
-  for (std::size_t place = 0; place < job.recordings.size(); ++place) {
-    const RankView rank(job.recordings[place], clocks, place);
-    std::vector<StepSpan>& steps = plan.by_rank.emplace_back();
-    const std::vector<nanoseconds> starts = after_waits(rank);
-    if (starts.size() < fewest) return std::nullopt;
-    const TimeInterval span = *span_of(rank);
-    if (span.start < starts.front()) steps.push_back({0, span.start, starts.front()});
-    for (std::size_t i = 0; i < starts.size(); ++i)
-      steps.push_back({static_cast<std::int32_t>(steps.size()),
-                       starts[i],
-                       i + 1 < starts.size() ? starts[i + 1] : span.end});
-    std::vector<double> kernels(steps.size());
-    for (const DeviceEvent& event : rank.recording().device_events) {
-      const std::size_t step = step_at(steps, rank.start(event));
-      if (step < steps.size()) kernels[step] += event.operation == DeviceOperation::kernel ? 1 : 0;
-    }
-    const double usual = upper_median(kernels);
-    const auto alike = std::ranges::count_if(
-        kernels, [&](double count) { return 2.0 * count >= usual && count <= 2.0 * usual; });
-    if (usual < 4.0 || 2 * alike < std::ssize(kernels)) return std::nullopt;
-  }
-  align_numbers(plan.by_rank);
-  plan.choice.source = "waits for results";
-  plan.choice.sentence =
-      why +
-      ": an iteration begins with the first kernel after the host has waited for a copy of "
-      "its predecessor's result.";
+  drop_cut_steps(job, clocks, plan.by_rank);
   return plan;
 }
 
@@ -620,24 +471,24 @@ bool captures_graphs(const Job& job) {
   return 2 * captured > launches;
 }
 
-StepPlan whole_span(const Job& job, const ClockMap& clocks, const std::string& why) {
-  StepPlan plan;
-  plan.choice.source = "whole span";
-  plan.choice.sentence = why + ": the whole span of each rank counts as one step.";
-  for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
-    plan.by_rank.emplace_back();
-    if (const auto span = span_of(RankView(job.recordings[rank], clocks, rank))) {
-      plan.by_rank.back().push_back({0, span->start, span->end});
-      plan.choice.steps = 1;
-    }
-  }
-  return plan;
+}  // namespace
+
+std::size_t step_at(const std::vector<StepSpan>& steps, nanoseconds time) {
+  const auto next = std::ranges::upper_bound(steps, time, {}, &StepSpan::start);
+  if (next == steps.begin()) return steps.size();
+  const auto step = next - 1;
+  return time < step->end ? static_cast<std::size_t>(step - steps.begin()) : steps.size();
 }
 
-}  // namespace
+std::size_t longest(const StepsByRank& by_rank) {
+  const auto most = std::ranges::max_element(by_rank, {}, [](const auto& a) { return a.size(); });
+  return static_cast<std::size_t>(most - by_rank.begin());
+}
 
 StepPlan find_steps(const Job& job, const ClockMap& clocks) {
   constexpr double most_outside = 0.5;
+  // A copy of a result or a fill between two marks is less. With more the steps are not what the
+  // job repeats; too small a bound refuses a job that could be answered, never the reverse.
   constexpr double most_between = 0.05;
   std::optional<StepPlan> plan = by_marks(job, clocks);
   std::string why = "No markers";
@@ -660,20 +511,8 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
     plan->choice.limit = StepLimit::graph_capture;
     return std::move(*plan);
   }
-  const bool marked = plan.has_value();
-  std::optional<double> covered;
-  if (!plan) plan = by_repetition(job, clocks, why, covered);
-  if (covered)
-    why +=
-        fmt::format(", and what repeats covers only {:.0f} % of the recording", 100.0 * *covered);
-  if (!plan || plan->choice.limit == StepLimit::maybe_layers)
-    if (auto iterations = by_waits(job, clocks, why)) plan = std::move(iterations);
-  // A whole span has no others to be averaged with.
-  if (!plan) {
-    StepPlan whole = whole_span(job, clocks, covered ? why : why + " and no repetition");
-    whole.choice.limit = covered ? StepLimit::maybe_layers : StepLimit::few_steps;
-    return whole;
-  }
+  if (!plan) plan = unmarked_steps(job, clocks, why);
+  if (plan->choice.steps > 0) return std::move(*plan);  // a whole span: nothing to flag
   // Timelines of frameworks name the step with every event: nothing of a step is missing, though
   // only some steps are recorded.
   const auto whole = [](const Recording& recording) { return recording.origin.framework_timeline; };
@@ -681,11 +520,12 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
   constexpr std::int32_t fewest = 3;
   if (plan->choice.steps < fewest && plan->choice.excluded == plan->choice.steps)
     plan->choice.limit = StepLimit::few_steps;
-  plan->choice.outside = device_time(job, clocks, plan->by_rank).beyond;
+  const DeviceTime time = device_time(job, clocks, plan->by_rank);
+  plan->choice.outside = time.beyond;
   if (plan->choice.outside > most_outside && plan->choice.limit != StepLimit::maybe_layers)
-    plan->choice.limit =
-        marked && time_between(job, clocks, plan->by_rank) < most_between ? StepLimit::marked_part
-                                                                          : StepLimit::mostly_outside;
+    plan->choice.limit = plan->choice.pauses > 0 || time.amid < most_between
+                             ? StepLimit::marked_part
+                             : StepLimit::mostly_outside;
   return std::move(*plan);
 }
 }  // namespace scaleworth::trace

@@ -13,17 +13,29 @@ struct StepSpan {
   std::optional<StepExclusion> excluded{};  // why it is not averaged with others
 };
 
+using StepsByRank = std::vector<std::vector<StepSpan>>;  // as Job::recordings
+
 struct StepPlan {
   StepChoice choice;
-  std::vector<std::vector<StepSpan>> by_rank;  // as Job::recordings
-  std::optional<std::int32_t> drawn{};         // the number whose ledgers get their pieces
+  StepsByRank by_rank;
+  std::optional<std::int32_t> drawn{};  // the number whose ledgers get their pieces
 };
 
-/// Markers of the recordings where they have them, else repetition of the sequence of kernels, else
-/// the whole span of each rank as one step; the choice is stated. Steps follow each other without
-/// gaps where the markers of neighbours do: a step then lasts until the next one begins, and the
-/// last one until its marker and all its device work have ended.
+/// The step that contains `time`, or the number of steps.
+std::size_t step_at(const std::vector<StepSpan>& steps, nanoseconds time);
+/// The rank with the most steps.
+std::size_t longest(const StepsByRank& by_rank);
+
+/// Markers of the recordings where they have them, else `unmarked_steps`; the choice is stated. A
+/// marked step lasts until that of the next number begins, and the last one until its marker and
+/// all its device work have ended; so does a step before a pause of all ranks that stands out: what
+/// lies between (an evaluation, a checkpoint) is in no step.
 StepPlan find_steps(const Job& job, const ClockMap& clocks);
+
+/// Repetition of the sequence of kernels, from the beginning or, behind a warm-up, to the end; else
+/// iterations of a serving engine, by its waits for results; else the whole span of each rank as
+/// one step. `why` there are no marks.
+StepPlan unmarked_steps(const Job& job, const ClockMap& clocks, std::string why);
 
 /// Steps where nothing marks them: a kernel that comes back at equal distances in the sequence of
 /// kernels, with the same kernels in between.
@@ -36,14 +48,17 @@ struct Repetition {
 };
 
 /// Candidates are the names that occur at least four times, at distances of which nine in ten are
-/// within a tenth of their median, over at least 60 % of the recording; in windows of two or three
+/// within a tenth of their median, over at least 60 % of the kernels; in windows of two or three
 /// steps also those that occur so often and break the rhythm of all others. Iterations hold layers,
 /// which repeat too: the largest period that at least three names share is taken, or a larger one
 /// of fewer names if it breaks the rhythm of the smaller (a kernel of every tenth iteration does
 /// not). Its pieces must agree by 80 %. Of its names the one with the longest pauses before it
 /// begins the pieces: there the host came late. O(n log n). Absent: nothing repeats.
-std::optional<Repetition> find_repetition(const Recording& recording);
+/// Of the kernels the last 1 / 2^`halvings` are looked at.
+std::optional<Repetition> find_repetition(const Recording& recording, int halvings = 0);
 
 /// The same for a given anchor; absent when it does not repeat regularly in this recording.
-std::optional<Repetition> repetition_of(const Recording& recording, const std::string& anchor);
+std::optional<Repetition> repetition_of(const Recording& recording,
+                                        const std::string& anchor,
+                                        int halvings = 0);
 }  // namespace scaleworth::trace

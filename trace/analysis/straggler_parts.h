@@ -59,6 +59,7 @@ struct KernelPair {
   std::int64_t compared_count = 0;
   nanoseconds late_time{};
   nanoseconds compared_time{};
+  bool arithmetic = false;  // products, attention, convolutions: a lower clock slows all alike
 };
 /// By name and shape of the launch, which is empty where it is not recorded.
 using KernelPairs = std::map<std::pair<std::string_view, std::string_view>, KernelPair>;

@@ -170,10 +170,13 @@ class Investigation {
     }
     for (const StepLedger& step : ledger) {
       if (!steps_.counts(step.excluded)) continue;
-      std::vector<double>& compute = compute_[step.step];
-      compute.resize(job_.recordings.size());
-      compute.at(step.place.index) = in_ns(step.part(Part::compute));
+      undivided_[step.place] += in_ns(step.part(Part::exposed_undivided));
+      for (auto* by_step : {&compute_, &host_late_})
+        (*by_step)[step.step].resize(job_.recordings.size());
+      compute_[step.step].at(step.place.index) = in_ns(step.part(Part::compute));
+      host_late_[step.step].at(step.place.index) = in_ns(step.part(Part::host_late));
     }
+    if (!takes_turns_ && !waits_.collectives.empty()) find_pauses();
   }
 
   StragglerReport report() {
@@ -187,12 +190,18 @@ class Investigation {
     std::vector<const SlowUnit*> unit_of(job_.recordings.size());  // by rank
     for (const SlowUnit& unit : replay_.slow_units)
       for (const Place member : unit.members) unit_of[member.index] = &unit;
+    if (!paused_.ranks.empty()) others.push_back(describe(paused_.ranks, recurrence));
     for (Place place; place.index < unit_of.size(); ++place.index) {
-      const SlowUnit* unit = waits_.collectives.empty() ? nullptr : unit_of[place.index];
+      const bool meet = !waits_.collectives.empty() || undivided_.sum() > 0.0;
+      const SlowUnit* unit = meet ? unit_of[place.index] : nullptr;
       bool as_unit = unit != nullptr;
-      if (is_named(place, recurrence)) {
+      if (!std::ranges::binary_search(paused_.ranks, place) && is_named(place, recurrence)) {
         Straggler late = describe({place}, recurrence);
         const bool other = is_other_cause(late.cause);
+        // At messages whose partners are not known a pipeline's ranks take turns.
+        if (late.cause == LateCause::undecided && lost(undivided_.sum()) >= least_total_otherwise &&
+            !as_unit)
+          continue;
         // Compute that is longer now on this rank, now on that one is chance or a rotating load.
         const bool chance = replay_.reason.empty() && report.recurrence == Recurrence::rotating;
         if (other || !(as_unit || chance)) others.push_back(std::move(late));
@@ -223,8 +232,8 @@ class Investigation {
       const Straggler& first = named.front();
       const SlowUnit* unit = unit_of[numbers_.place_of(first.rank).value().index];
       const bool recurs = 5 * first.steps >= 3 * steps_.numbers || (unit && unit->in_some_pieces);
-      report.recurrence = first.level != LateUnit::rotating && recurs ? Recurrence::one_rank
-                                                                      : Recurrence::rotating;
+      report.recurrence =
+          first.level != LateUnit::rotating && recurs ? Recurrence::one_rank : Recurrence::rotating;
     }
     return report;
   }
@@ -312,6 +321,29 @@ class Investigation {
            own >= lost_in_total() / (2.0 * static_cast<double>(job_.recordings.size()));
   }
 
+  /// Finds ranks whose hosts pause together, as all of a node do under other load: each costs
+  /// little, for the others are as late. Most of the longest pauses are of these and no others.
+  void find_pauses() {
+    constexpr double enough = 0.8;  // as of a cause that is named
+    std::map<std::vector<Place>, Pauses> pauses;
+    double all = 0.0;
+    for (const auto& [number, late] : host_late_) {
+      const auto [least, most] = std::ranges::minmax(late);
+      std::vector<Place> ranks;
+      for (std::size_t rank = 0; rank < late.size(); ++rank)
+        if (late[rank] - least > 0.5 * (most - least)) ranks.push_back(place_at(rank));
+      Pauses& of = pauses[ranks];
+      of.ranks = ranks;
+      of.time += most - least;
+      ++of.steps;
+      all += most - least;
+    }
+    const double costly = least_total_otherwise * in_ns(steps_.mean_length) * steps_.numbers;
+    for (auto& [ranks, of] : pauses)
+      if (ranks.size() > 1 && of.steps > 1 && of.time >= std::max(enough * all, costly))
+        paused_ = std::move(of);
+  }
+
   bool stands_out(Place place) const {
     const double own = charges_.cost[place.index];
     for (std::size_t other = 0; other < charges_.cost.size(); ++other)
@@ -326,6 +358,15 @@ class Investigation {
     Straggler straggler;
     straggler.rank = numbers_.at(members.front());
     straggler.unit = unit != nullptr ? unit->name : numbers_.names(members);
+    const std::string& host = job_.recordings[members.front().index].origin.host;
+    std::vector<Place> of_host;
+    for (std::size_t rank = 0; rank < job_.recordings.size(); ++rank)
+      if (!host.empty() && job_.recordings[rank].origin.host == host)
+        of_host.push_back(place_at(rank));
+    if (unit == nullptr && members.size() > 1 && of_host == members) {
+      straggler.level = LateUnit::host;
+      straggler.unit = "host " + host;
+    }
     bool dropped = false;
     for (const Place member : members) {
       const Lateness& lateness = lateness_[member.index];
@@ -333,6 +374,7 @@ class Investigation {
       add_bounded(straggler.exposed, lateness.exposed);
       straggler.collectives += lateness.collectives;
       straggler.gpu_seconds += charges_.cost[member.index] / 1e9;
+      straggler.steps += recurrence.by_rank[member.index];
       dropped |= dropped_records(job_.recordings[member.index]);
       if (members.size() > 1) straggler.members.push_back(numbers_.at(member));
     }
@@ -344,12 +386,24 @@ class Investigation {
     // No clock of another rank changes how long its own kernels take.
     straggler.significant |= unit != nullptr;
     if (!alignment_.report.comparable) straggler.gpu_seconds = straggler.exposed_per_step_ms = 0.0;
-    Excess sum = excess_.by_rank[members.front().index];
+    const auto cost_of = [&](Place one) { return charges_.cost[one.index]; };
+    Excess sum = excess_.by_rank[std::ranges::max_element(members, {}, cost_of)->index];
     std::optional<std::string> stage;
     if (unit != nullptr) {
       straggler.level = unit->level;
       double longer = 0.0;
       std::tie(sum, straggler.steps, longer) = excess_of(*unit);
+      // Of whom others wait at messages whose partners are not known, no replay can say; a step is
+      // longer by what the slowest computes longer, as far as the others have time to wait for it.
+      double waits = undivided_.sum();
+      for (const Place member : members) waits -= undivided_.at(member);
+      const double most =
+          std::min(waits / std::max(1.0, others),
+                   in_ns(sum.part(Part::compute)) / static_cast<double>(members.size()));
+      if (most * others > straggler.gpu_seconds * 1e9) {
+        straggler.gpu_seconds = most * others / 1e9;
+        straggler.exposed_per_step_ms = most / std::max(1, steps_.numbers) / 1e6;
+      }
       if (unit->level == LateUnit::stage)
         stage =
             fmt::format("{} computes {:.2f} times as long as the others, on all of its {} replicas",
@@ -360,10 +414,18 @@ class Investigation {
                                        1.0 + (unit->in_some_pieces ? longer : unit->excess),
                                        stage ? "the other stages" : "its peers");
     } else {
-      straggler.steps = recurrence.by_rank[members.front().index];
+      const bool several = straggler.level == LateUnit::rank && members.size() > 1;
+      if (members.size() > 1) {
+        sum = {{}, {}, sum.host, {}, {}, {}};
+        sum.part(Part::host_late) = rounded_ns(paused_.time);
+        straggler.steps = paused_.steps;
+        straggler.significant |= paused_.time > in_ns(alignment_.report.error) * paused_.steps;
+      }
       straggler.sentence = fmt::format(
-          "keeps the other GPUs waiting {} per step on average and is the largest cause in",
-          time_in_words(rounded_ns(straggler.exposed_per_step_ms * 1e6)));
+          "{} the other GPUs waiting {} per step on average and {} the largest cause in",
+          several ? "keep" : "keeps",
+          time_in_words(rounded_ns(straggler.exposed_per_step_ms * 1e6)),
+          several ? "are" : "is");
     }
     straggler.sentence += fmt::format(
         " {} of {} step{}.", straggler.steps, steps_.numbers, steps_.numbers == 1 ? "" : "s");
@@ -460,7 +522,11 @@ class Investigation {
     text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
     const auto members =
         mapped(one.members, [](Rank rank) { return static_cast<std::uint32_t>(rank.index); });
-    if (!members.empty()) text += fmt::format(" ({})", rank_names(members));
+    if (one.level != LateUnit::rank && !members.empty())
+      text += fmt::format(" ({})", rank_names(members));
+    const Origin& origin = job_.recordings[place.index].origin;
+    if (origin.rank_basis == RankBasis::counted && one.level == LateUnit::rank && members.empty())
+      text += fmt::format(" ({})", origin.file.substr(origin.file.find_last_of('/') + 1));
     if (stage && one.level == LateUnit::rank) text += fmt::format(" (pipeline stage {})", *stage);
     text += " " + one.sentence;
     const nanoseconds step = replay_.windows.step_time;
@@ -473,7 +539,7 @@ class Investigation {
                       time_in_words(step - *one.saved),
                       time_in_words(step),
                       named > 1 ? "; its part of what all named cost together is" : ":");
-    if (!alignment_.report.comparable)
+    if (!alignment_.report.comparable && !(one.gpu_seconds > 0.0))
       text += " What that costs is not known: " + alignment_.report.reason + ".";
     else
       text +=
@@ -540,7 +606,15 @@ class Investigation {
   };
   std::vector<Lateness> lateness_;  // by rank
   double bubble_ = 0.0;             // ns of waiting that is a pipeline's own, charged to no rank
-  std::map<std::int32_t, std::vector<double>> compute_;  // ns by step number, then rank
+  std::map<std::int32_t, std::vector<double>> compute_;    // ns by step number, then rank
+  std::map<std::int32_t, std::vector<double>> host_late_;  // the same
+  struct Pauses {
+    std::vector<Place> ranks{};  // none: they pause each for itself
+    double time = 0.0;           // ns, beyond that of the rank that pauses least
+    std::int32_t steps = 0;
+  };
+  Pauses paused_;
+  SparseTimes<double> undivided_;  // ns of exposed communication that may be waiting
 };
 }  // namespace
 
@@ -571,10 +645,13 @@ double binomial_tail(std::int32_t hits, std::int32_t trials, double chance) {
   if (hits <= 0 || chance >= 1.0) return 1.0;
   if (chance <= 0.0) return 0.0;
   double tail = 0.0;
-  for (std::int32_t k = hits; k <= trials; ++k)
-    tail +=
+  for (std::int32_t k = hits; k <= trials; ++k) {
+    const double one =
         std::exp(std::lgamma(trials + 1.0) - std::lgamma(k + 1.0) - std::lgamma(trials - k + 1.0) +
                  k * std::log(chance) + (trials - k) * std::log1p(-chance));
+    tail += one;
+    if (k > trials * chance && one < 1e-15 * tail) break;
+  }
   return std::min(tail, 1.0);
 }
 

@@ -95,7 +95,10 @@ std::string decide(std::vector<Recording>& recordings) {
   }
   if (complete(names) && !duplicate(names)) {
     set_ranks(recordings, names);
-    for (Recording& recording : recordings) recording.origin.rank_from = "file name";
+    for (Recording& recording : recordings) {
+      recording.origin.rank_from = "file name";
+      recording.origin.rank_basis = RankBasis::stated;
+    }
     return twice ? fmt::format(
                        "ranks are those in the file names, because {} and {} both call "
                        "themselves rank {}",
@@ -123,7 +126,9 @@ std::string decide(std::vector<Recording>& recordings) {
   for (std::size_t i = 0; i < recordings.size(); ++i) {
     std::string& from = recordings[i].origin.rank_from;
     if (!metadata[i] && known[i]) from = "file name";
-    if ((!metadata[i] && !known[i] && !one_file) || from.empty()) from = "order of files";
+    if ((metadata[i] || known[i] || one_file) && !from.empty()) continue;
+    from = "order of files";
+    recordings[i].origin.rank_basis = RankBasis::counted;
   }
   set_ranks(recordings, filled_in_order(recordings, known));
   if (complete(known))

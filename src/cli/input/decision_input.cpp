@@ -9,6 +9,7 @@
 #include "src/model/recording_comparison.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
+#include "trace/formats/framework_timeline.h"
 #include "trace/formats/read_job.h"
 
 #include <array>
@@ -97,15 +98,10 @@ InputKind kind_of_content(std::string_view text) {
   if (has(R"("scaleworth attribution")")) return InputKind::attribution;
   if (has_kind(front, R"("scaleworth )")) return InputKind::answer;
   // As trace viewers' JSON begins.
-  for (const char* word : {R"("traceEvents")",
-                           R"("ph")",
-                           R"("deviceProperties")",
-                           R"("distributedInfo")",
-                           // Of tools whose files attribute knows and refuses.
-                           R"("collective_seq_id")",
-                           R"("ctrl_deps")",
-                           R"("rocprofiler-sdk-tool")"})
+  for (const char* word :
+       {R"("traceEvents")", R"("ph")", R"("deviceProperties")", R"("distributedInfo")"})
     if (has(word)) return InputKind::recordings;
+  if (trace::foreign_file("", text.substr(0, front_bytes))) return InputKind::recordings;
   if (front == "{}" || front == "[]") return InputKind::other;
   return has(R"("schema_version")") ? InputKind::run : InputKind::table;
 }
@@ -122,7 +118,8 @@ InputKind input_kind(const std::string& input) {
   const auto ends = [&](std::string_view endings) {
     return std::ranges::count(split(endings, ' '), path.extension().string()) > 0;
   };
-  if (ends(".csv .tsv .toml .md")) return InputKind::table;
+  if (ends(".csv .tsv .toml .md"))  // attribute knows tables of other tools, and refuses them
+    return trace::foreign_file(input, front_of(input)) ? InputKind::recordings : InputKind::table;
   if (packed_run(input)) return InputKind::run;
   if (ends(".swtrace .sqlite .nsys-rep .gz .zst .tar .tgz .zip")) return InputKind::recordings;
   return kind_of_content(front_of(input));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/attribution.h"
 #include "src/core/mean_ledger.h"
-#include "src/core/statistics/sample_statistics.h"
 #include "src/model/collectives.h"
 #include "src/model/comparison.h"
 
@@ -12,7 +11,8 @@ namespace {
 /// Of the calls of one kind, size and number of ranks.
 FabricRow measured_row(const MachineWork& work, const std::vector<const CollectiveWait*>& calls) {
   FabricRow row{work, std::ssize(calls)};
-  std::vector<double> transfers;
+  double transfer = 0.0;
+  double known = 0.0;
   double parts = 0.0;
   for (const CollectiveWait* call : calls) {
     const auto& ranks = call->participants;
@@ -21,10 +21,11 @@ FabricRow measured_row(const MachineWork& work, const std::vector<const Collecti
     if (!std::ranges::all_of(ranks, &CollectiveWait::Participant::known)) continue;
     const auto last = std::ranges::max(ranks, {}, &CollectiveWait::Participant::start);
     const auto end = std::ranges::max(ranks, {}, &CollectiveWait::Participant::end);
-    transfers.push_back(in_seconds(end.end - last.start));
+    transfer += in_seconds(end.end - last.start);
+    known += 1.0;
   }
   row.wait /= std::max(1.0, parts);
-  row.transfer = median(transfers);
+  if (known > 0.0) row.transfer = transfer / known;
   return row;
 }
 

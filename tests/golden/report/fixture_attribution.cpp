@@ -170,7 +170,10 @@ Attribution straggler_job() {
     job.clocks.ranks.push_back({Rank{rank}, 1us * rank, 0.2 * rank, 900ns, 3us, 12});
   }
   job.remarks = {"Ranks were found from distributedInfo."};
-  job.step_choice = {"ProfilerStep markers", "A step lasts from one marker to the next.", 6, 2};
+  job.step_choice.source = "ProfilerStep markers";
+  job.step_choice.sentence = "A step lasts from one marker to the next.";
+  job.step_choice.steps = 6;
+  job.step_choice.excluded = 2;
   job.clocks.error = 5us;
   job.clocks.method = "ends of 12 collectives agree";
   job.classes = {{WorkClass::unclassified, 40, 2ms, {{"my_kernel(float*)", 2ms}}},
@@ -188,7 +191,9 @@ Attribution straggler_job() {
 Attribution lone_recording() {
   Attribution job;
   job.recordings = {recording(0)};
-  job.step_choice = {"whole span", "No markers and no repetition were found.", 1, 1};
+  job.step_choice.source = "whole span";
+  job.step_choice.sentence = "No markers and no repetition were found.";
+  job.step_choice.steps = job.step_choice.excluded = 1;
   job.classes = {{WorkClass::unclassified, 0, 0ms, {}}};
   StepLedger only = ledger(0, 0);
   only.waited_for = {};

@@ -75,19 +75,26 @@ void add_stragglers(const StragglerReport& report, Efficiency& result) {
   if (together) add(ReplayChange::on_time, *report.saved, result, std::move(units));
 }
 
-/// Runs of consecutive steps all of which count on every rank, still without their times; the
-/// longest first.
+/// Runs of steps that follow each other without a pause and all count on every rank, still without
+/// their times; the longest first.
 std::vector<EfficiencyWindow> runs_of(const StepPlan& steps) {
-  std::map<std::int32_t, std::size_t> ranks_of;
+  struct Ranks {
+    std::size_t all = 0;
+    bool pause = false;  // of some rank before the step
+  };
+  std::map<std::int32_t, Ranks> ranks_of;
   for (const auto& spans : steps.by_rank) {
-    for (const StepSpan& span : spans) {
-      if (!span.excluded && span.start < span.end) ++ranks_of[span.number];
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      if (spans[i].excluded || spans[i].start >= spans[i].end) continue;
+      Ranks& ranks = ranks_of[spans[i].number];
+      ++ranks.all;
+      ranks.pause |= i > 0 && spans[i - 1].end < spans[i].start;
     }
   }
   std::vector<EfficiencyWindow> runs;
   for (const auto& [number, ranks] : ranks_of) {
-    if (ranks != steps.by_rank.size()) continue;
-    if (!runs.empty() && number == runs.back().last_step + 1) {
+    if (ranks.all != steps.by_rank.size()) continue;
+    if (!runs.empty() && !ranks.pause && number == runs.back().last_step + 1) {
       runs.back().last_step = number;
     } else {
       runs.push_back({{}, no_time, number, number});
@@ -108,22 +115,13 @@ EfficiencyWindow window_of_steps(const StepPlan& steps, std::int32_t first, std:
   return window;
 }
 
-/// "steps 1, 3 to 5 and 9"; of many runs only how many there are.
-std::string describe(const std::vector<EfficiencyWindow>& runs, std::int32_t steps) {
-  constexpr std::size_t most_runs = 4;
-  if (runs.size() > most_runs)
-    return fmt::format("{} steps between {} and {}, in {} runs of consecutive ones",
-                       steps,
-                       runs.front().first_step,
-                       runs.back().last_step,
-                       runs.size());
-  std::string text = steps == 1 ? "step " : "steps ";
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    text += i == 0 ? "" : i + 1 == runs.size() ? " and " : ", ";
-    text += runs[i].steps() == 1 ? fmt::format("{}", runs[i].first_step)
-                                 : fmt::format("{} to {}", runs[i].first_step, runs[i].last_step);
-  }
-  return text;
+/// "steps 1, 3-5 and 9".
+std::string describe(const std::vector<EfficiencyWindow>& runs) {
+  std::vector<std::uint32_t> numbers;
+  for (const EfficiencyWindow& run : runs)
+    for (std::int32_t number = run.first_step; number <= run.last_step; ++number)
+      numbers.push_back(static_cast<std::uint32_t>(number));
+  return rank_names(numbers, "step");
 }
 
 /// As the ledger's averages: over the ranks, of the steps that count, or of all where none does.
@@ -150,11 +148,9 @@ nanoseconds mean_step(const StepPlan& plan, nanoseconds without_steps) {
 
 EfficiencyWindows together(std::vector<EfficiencyWindow> runs, nanoseconds step) {
   std::ranges::sort(runs, {}, &EfficiencyWindow::first_step);
-  std::int32_t steps = 0;
-  for (const EfficiencyWindow& run : runs) steps += run.steps();
   EfficiencyWindows windows;
   windows.step_time = step;
-  windows.description = describe(runs, steps);
+  windows.description = describe(runs);
   windows.runs = std::move(runs);
   return windows;
 }
@@ -381,8 +377,7 @@ double Predictor::ratio(const Change& change) const {
       const auto gap = static_cast<double>(
           runs_[run].of_steps ? std::max<std::int64_t>(span.window.end.count() - span.end, 0) : 0);
       before += whole / count;
-      const bool launched =
-          !span.empty() && runs_[run].devices[span.first].launch != no_index;
+      const bool launched = !span.empty() && runs_[run].devices[span.first].launch != no_index;
       const double late = change.no_host_delay && launched
                               ? std::max(gap - static_cast<double>(usual_launch_ns), 0.0)
                               : (1.0 - change.host_pace) * gap;
