@@ -49,8 +49,6 @@ struct CollectiveWork {
   Bytes message{};
   int ranks = 1;               // how many take part; the others sleep
   bool in_place = false;       // one buffer instead of two
-  bool registered = false;     // buffers known to the library beforehand
-  bool symmetric = false;      // registered, as windows of memory that all ranks share
   std::vector<int> members{};  // `ranks` ranks that take part; empty: 0 to ranks - 1
   std::string algorithm{};     // forced, in the library's words; empty: its own choice
   std::string protocol{};      // likewise, both or none
@@ -131,9 +129,7 @@ struct TrainingWork {
     double factor = 1.0;
   };
   std::optional<Straggler> straggler;
-  bool graphs = false;       // steps are captured once and replayed as CUDA graphs; GPUs only
   bool calibration = false;  // chooses sizes: its steps are no steps of a recording
-  bool trace = false;  // every kernel is recorded: the timeline's spans are kernels; GPUs only
 };
 
 struct TrainingMeasured {
@@ -148,10 +144,6 @@ struct TrainingMeasured {
   Bytes gradient;           // all-reduced per step and rank
   std::vector<Bytes> buckets;
   std::vector<std::string> warnings;
-  /// Why TrainingWork::graphs or trace was asked for in vain; the training went on without.
-  std::string graphs_missing{};
-  std::string trace_missing{};
-  std::int64_t dropped_records = 0;  // by the tracer
 };
 
 struct RankLink {

@@ -37,10 +37,6 @@ std::span<const RankProbe> device_rank_probes() {
                 "How does a training step scale over GPUs, and where does its time go?",
                 &estimate_device_training,
                 &measure_device_training},
-      RankProbe{probe_name::step_variants,
-                "What do CUDA graphs and tracing change of a training step?",
-                &estimate_step_variants,
-                &measure_step_variants},
   };
   return probes;
 }

@@ -131,33 +131,21 @@ void put_versions(Fields& json, const RenderOptions& options) {
 }
 
 void put_currency(Fields& json, const RenderOptions& options) {
-  json("currency",
-       options.currency,
-       "Of every amount, whatever its key says: _usd is the label's default, and nothing is "
-       "converted.");
+  json("currency", options.currency);
 }
 
 void put_verdict(Fields& json, const Verdict& verdict, const VerdictWords& words) {
   const char* answer = verdict.answer == Answer::yes  ? words.yes
                        : verdict.answer == Answer::no ? words.no
                                                       : words.unknown;
-  json.object(
-      "verdict",
-      [&](Fields& one) {
-        one("answer", answer, words.meaning, one_of(words.answers));
-        one("headline", verdict.headline, words.headline);
-        one("lines", sentences(verdict));
-      },
-      words.sentence);
+  json.object("verdict", [&](Fields& one) {
+    one("answer", answer, one_of(words.answers));
+    one.members("headline", verdict.headline, "lines", sentences(verdict));
+  });
 }
 
 namespace {
-constexpr JsonHead sentences_head{
-    "sentences.schema.json",
-    "scaleworth mfu --model M --gpu G and scaleworth roofline --gpu G, with --format json",
-    "What follows from data sheets and formulas alone, in sentences: nothing is measured.",
-    1,
-    "scaleworth sentences"};
+constexpr JsonHead sentences_head{1, "scaleworth sentences"};
 }  // namespace
 
 std::string render_sentences(const std::string& title,

@@ -49,15 +49,12 @@ std::string json_of(const JsonHead& head, const std::function<void(Fields&)>& me
 void put_versions(Fields& json, const RenderOptions& options);
 void put_currency(Fields& json, const RenderOptions& options);
 
-/// What the answers of a verdict are called, and what the schema says of it.
+/// What the answers of a verdict are called.
 struct VerdictWords {
   const char* yes = "yes";
   const char* no = "no";
   const char* unknown = "unknown";
   const char* answers = "yes|no|unknown";
-  const char* meaning = "";
-  const char* headline = "One sentence with its numbers.";
-  const char* sentence = "In words, as the text report says it.";
 };
 void put_verdict(Fields& json, const Verdict& verdict, const VerdictWords& words);
 

@@ -7,7 +7,7 @@
 
 namespace scaleworth::report {
 namespace {
-constexpr JsonHead head{"", "", "", report_schema_version, "scaleworth report"};
+constexpr JsonHead head{report_schema_version, "scaleworth report"};
 
 void put_run(Fields& json, const Run& run, const RenderOptions& options) {
   json("directory", options.input, or_null);

@@ -63,48 +63,36 @@ class ClockCounter {
   PinnedBuffer fetched_;
 };
 
-/// Holds a stream back while a batch is queued, or multiprocessors while it runs; holds are
-/// numbered.
+/// Holds a stream back while a batch is queued; holds are numbered.
 class StreamHold {
  public:
-  StreamHold(const DeviceHealth& health, int most_blocks)
-      : memory_(allocate_pinned(
-            health, static_cast<std::size_t>(most_blocks) * sizeof(StreamBlockWords))) {}
+  explicit StreamHold(const DeviceHealth& health)
+      : memory_(allocate_pinned(health, sizeof(StreamBlockWords))) {}
 
   /// Everything queued on `stream` from now on waits for `release`, at most a second: should
   /// queueing itself wait for the GPU, or the flag be lost, it goes on then, and `gave_up` is set.
-  void hold(cudaStream_t stream, int blocks = 1, int shared_bytes = 0) {
+  void hold(cudaStream_t stream) {
     // Below the shortest watchdog of a GPU that also drives a display (2 s).
     constexpr std::uint64_t timeout_ns = 1'000'000'000;
-    ++number_;
-    blocks_ = static_cast<std::size_t>(blocks);
-    check(launch_stream_block(words(), number_, timeout_ns, blocks, shared_bytes, stream));
+    check(launch_stream_block(words(), ++number_, timeout_ns, stream));
   }
   /// No hold: nothing. Never fails, so that it may stand in a destructor.
   void release() noexcept {
     std::atomic_ref(words()->released).store(number_, std::memory_order_release);
   }
-  /// Whether every block of the last hold is there.
-  bool arrived() const { return count(&StreamBlockWords::arrived) == blocks_; }
   /// Whether the last hold ended by itself; known when the work behind it is done.
-  bool gave_up() const { return count(&StreamBlockWords::gave_up) > 0; }
+  bool gave_up() const {
+    return number_ > 0 &&
+           std::atomic_ref(words()->gave_up).load(std::memory_order_acquire) == number_;
+  }
 
  private:
   StreamBlockWords* words() const { return static_cast<StreamBlockWords*>(memory_.get()); }
-  std::size_t count(std::uint64_t StreamBlockWords::*word) const {
-    std::size_t found = 0;
-    for (std::size_t i = 0; i < blocks_; ++i) {
-      found += std::atomic_ref(words()[i].*word).load(std::memory_order_acquire) == number_;
-    }
-    return found;
-  }
 
   PinnedBuffer memory_;
   std::uint64_t number_ = 0;
-  std::size_t blocks_ = 0;
 };
 
-constexpr int most_held = 256;
 constexpr double timeout_s = 60.0;
 
 Event event_on(int device, unsigned flags) {
@@ -117,18 +105,12 @@ Event event_on(int device, unsigned flags) {
 class BatchTimer::Machinery {
  public:
   Machinery(DeviceHealth& health, cudaStream_t stream)
-      : health_(health),
-        stream_(stream),
-        hold_(health, 1),
-        beside_(health, most_held),
-        clock_(health) {
+      : health_(health), stream_(stream), hold_(health), clock_(health) {
     load_own_kernels();
   }
 
   BatchTiming run(const BatchWork& work, int repetitions) {
     const Unholding unholding(hold_);
-    const Unholding freeing(beside_);
-    if (work.held > 0) hold_multiprocessors(work.held);
     if (work.blocked) hold_.hold(stream_);
     clock_.begin(stream_);
     enqueue(work, repetitions);
@@ -137,16 +119,6 @@ class BatchTimer::Machinery {
     check(cudaEventRecord(done_.get(), stream_));
     hold_.release();
     finish(work.doing);
-    if (work.held > 0 && (!beside_.arrived() || beside_.gave_up())) {
-      throw ProbeFailure(
-          "GPU {}: {} multiprocessors were not held all the time beside {}: another program may "
-          "use "
-          "the GPU, or CUDA_DEVICE_MAX_CONNECTIONS puts both streams into one queue",
-          health_.ordinal(),
-          work.held,
-          work.doing);
-    }
-
     BatchTiming timing;
     timing.time = Seconds{elapsed_s(begin_, end_)};
     timing.clock_hz = clock_.clock_hz();
@@ -200,18 +172,6 @@ class BatchTimer::Machinery {
     check(cudaEventRecord(end_.get(), stream_));
   }
 
-  /// Returns when all are held, or at the latest after half a second.
-  void hold_multiprocessors(int count) {
-    int shared_bytes = 0;
-    check(cudaDeviceGetAttribute(
-        &shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, health_.ordinal()));
-    beside_.hold(beside_stream_.get(), count, shared_bytes);
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds{500};
-    while (!beside_.arrived() && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(std::chrono::microseconds{20});
-    }
-  }
-
   void fork(const BatchWork& work) {
     if (work.second == nullptr) return;
     check(cudaEventRecord(forked_.get(), stream_));
@@ -258,8 +218,6 @@ class BatchTimer::Machinery {
   DeviceHealth& health_;
   cudaStream_t stream_;
   StreamHold hold_;
-  StreamHold beside_;
-  Stream beside_stream_ = make_stream();
   ClockCounter clock_;
   Event begin_ = make_event();
   Event end_ = make_event();

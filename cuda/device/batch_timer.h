@@ -28,9 +28,6 @@ struct BatchWork {
   /// with the batch, and the batch ends when it is done as well.
   cudaStream_t second = nullptr;
   int second_device = 0;
-  /// So many multiprocessors are held by a resident kernel while a batch runs, at most 256 and a
-  /// second.
-  int held = 0;
   /// False where queueing waits for the GPU (pageable memory): nothing is blocked then, and gaps
   /// between repetitions are a part of the time.
   bool blocked = true;

@@ -37,7 +37,7 @@ std::optional<int> positive_attribute(cudaDeviceAttr name, int ordinal) {
   return value && *value <= 0 ? std::nullopt : value;
 }
 
-std::optional<double> hertz(std::optional<int> kilohertz) {
+std::optional<double> from_kilohertz(std::optional<int> kilohertz) {
   if (!kilohertz) return std::nullopt;
   return *kilohertz * 1e3;
 }
@@ -201,8 +201,8 @@ DeviceDescription describe_device(int ordinal) {
   device.l2_cache = Bytes(static_cast<double>(properties.l2CacheSize));
   device.shared_per_multiprocessor =
       Bytes(static_cast<double>(properties.sharedMemPerMultiprocessor));
-  device.maximum_clock_hz = hertz(positive_attribute(cudaDevAttrClockRate, ordinal));
-  device.memory_clock_hz = hertz(positive_attribute(cudaDevAttrMemoryClockRate, ordinal));
+  device.maximum_clock_hz = from_kilohertz(positive_attribute(cudaDevAttrClockRate, ordinal));
+  device.memory_clock_hz = from_kilohertz(positive_attribute(cudaDevAttrMemoryClockRate, ordinal));
   device.memory_bus_bits = positive_attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal);
   device.numa_node = numa_node(pci, ordinal);
   return device;

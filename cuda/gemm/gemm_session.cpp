@@ -88,7 +88,7 @@ class CublasLtSession final : public GemmSession {
     DeviceMeasured measured;
     in_context(context_, "timing " + name_, [&] {
       Known& known = find(candidate);
-      const BatchWork work = batch_work(known, pace.held);
+      const BatchWork work = batch_work(known);
       if (known.launches == 0) known.launches = launches_of(work);
       const BatchOptions options =
           gemm_batch(pace, known.product_s, known.launches, known.most_at_once);
@@ -146,9 +146,8 @@ class CublasLtSession final : public GemmSession {
     return needed > 0 ? workspace_.get() : nullptr;
   }
 
-  BatchWork batch_work(const Known& known, int held) {
+  BatchWork batch_work(const Known& known) {
     BatchWork work;
-    work.held = held;
     work.doing = name_;
     void* workspace = workspace_for(known);
     work.enqueue = [this, &known, workspace](cudaStream_t stream, int repetition) {

@@ -66,9 +66,9 @@ double small_float(std::uint32_t bits, const SmallFloat& form) {
   return sign * std::ldexp(1.0 + fraction, static_cast<int>(exponent) - bias);
 }
 
-constexpr SmallFloat e4m3{4, 3, false, true};
-constexpr SmallFloat e5m2{5, 2, true, false};
-constexpr SmallFloat e2m1{2, 1, false, false};
+constexpr SmallFloat bits_of_e4m3{4, 3, false, true};
+constexpr SmallFloat bits_of_e5m2{5, 2, true, false};
+constexpr SmallFloat bits_of_e2m1{2, 1, false, false};
 
 std::int64_t whole(std::int64_t value, std::int64_t unit) {
   return (value + unit - 1) / unit;
@@ -128,14 +128,14 @@ double decoded(OperandEncoding encoding, std::span<const std::byte> memory, std:
       return fp16_value(word_at<std::uint16_t>(memory, index));
     case OperandEncoding::e4m3:
     case OperandEncoding::scale_ue4m3:
-      return small_float(word_at<std::uint8_t>(memory, index), e4m3);
+      return small_float(word_at<std::uint8_t>(memory, index), bits_of_e4m3);
     case OperandEncoding::e5m2:
-      return small_float(word_at<std::uint8_t>(memory, index), e5m2);
+      return small_float(word_at<std::uint8_t>(memory, index), bits_of_e5m2);
     case OperandEncoding::int8:
       return word_at<std::int8_t>(memory, index);
     case OperandEncoding::e2m1: {
       const unsigned pair = word_at<std::uint8_t>(memory, index / 2);
-      return small_float(index % 2 == 0 ? pair & 0xFU : pair >> 4, e2m1);
+      return small_float(index % 2 == 0 ? pair & 0xFU : pair >> 4, bits_of_e2m1);
     }
     case OperandEncoding::scale_ue8m0: {
       const unsigned exponent = word_at<std::uint8_t>(memory, index);

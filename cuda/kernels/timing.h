@@ -20,24 +20,19 @@ cudaError_t launch_clock_stamp(
     std::uint64_t* stamps, int slots, std::uint64_t batch, int blocks, cudaStream_t stream);
 
 // A kernel that waits until the host lets go: it holds a stream back, so that a batch is queued
-// before it runs, or multiprocessors, so that a batch runs on the others.
+// before it runs.
 
-/// In page-locked host memory, one per block; the host raises the first one's `released` to a
-/// batch's number, each block sets its `arrived` to it, and `gave_up` when it waited for too long.
+/// In page-locked host memory; the host raises `released` to a batch's number, and the kernel sets
+/// `gave_up` to it when it waited for too long.
 struct StreamBlockWords {
   std::uint64_t released;
-  std::uint64_t arrived;
   std::uint64_t gave_up;
 };
 
-/// `blocks` blocks of one thread that wait until `words->released >= batch`, at most `timeout_ns`.
-/// A block with all the shared memory that it may have is alone on its multiprocessor: from compute
-/// capability 8.0 on every block takes 1 KiB, which is then not left.
+/// One thread that waits until `words->released >= batch`, at most `timeout_ns`.
 cudaError_t launch_stream_block(StreamBlockWords* words,
                                 std::uint64_t batch,
                                 std::uint64_t timeout_ns,
-                                int blocks,
-                                int shared_bytes,
                                 cudaStream_t stream);
 
 // A kernel that does nothing: what remains is the launch.

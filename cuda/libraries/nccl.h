@@ -9,8 +9,6 @@
 namespace scaleworth::gpu {
 // Of NCCL after 2.18, the oldest whose header this is built with: a test compares it with newer
 // ones.
-using NcclWindow = void*;                           // ncclWindow_t, 2.27
-inline constexpr int nccl_symmetric_window = 0x01;  // NCCL_WIN_COLL_SYMMETRIC, 2.27
 /// ncclGather and ncclScatter, 2.28.
 using NcclRooted = ncclResult_t (*)(const void* source,
                                     void* target,
@@ -42,17 +40,6 @@ struct Nccl : CheckedLibrary<Nccl, ncclResult_t> {
   decltype(&ncclGroupStart) group_start = need("ncclGroupStart");
   decltype(&ncclGroupEnd) group_end = need("ncclGroupEnd");
 
-  ncclResult_t (*memory_allocate)(void**, std::size_t) = take("ncclMemAlloc");  // 2.19
-  ncclResult_t (*memory_free)(void*) = take("ncclMemFree");                     // 2.19
-  ncclResult_t (*register_buffer)(ncclComm_t,
-                                  void*,
-                                  std::size_t,
-                                  void** handle) = take("ncclCommRegister");                 // 2.19
-  ncclResult_t (*deregister_buffer)(ncclComm_t, void* handle) = take("ncclCommDeregister");  // 2.19
-  ncclResult_t (*register_window)(ncclComm_t, void*, std::size_t, NcclWindow*, int flags) =
-      take("ncclCommWindowRegister");  // 2.27
-  ncclResult_t (*deregister_window)(ncclComm_t,
-                                    NcclWindow) = take("ncclCommWindowDeregister");  // 2.27
   decltype(&ncclAllGather) all_to_all = take("ncclAlltoAll");  // 2.28, with the same arguments
   NcclRooted gather = take("ncclGather");                      // 2.28
   NcclRooted scatter = take("ncclScatter");                    // 2.28

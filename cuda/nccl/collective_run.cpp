@@ -83,8 +83,7 @@ CollectiveRun::CollectiveRun(LocalRank& place,
       shape_(message_shape(work.collective, work.message, communicator.ranks())),
       stop_(stop),
       what_(describe(work)),
-      buffers_(work.registered ? place.registered_buffers(work, shape_, communicator)
-                               : place.plain_buffers(work, shape_, communicator.rank())) {
+      buffers_(place.plain_buffers(work, shape_, communicator.rank())) {
   fill();
 }
 

@@ -123,42 +123,9 @@ CollectiveBuffers LocalRank::plain_buffers(const CollectiveWork& work,
   return divide(work, shape, plain_.get(), team_rank);
 }
 
-CollectiveBuffers LocalRank::registered_buffers(const CollectiveWork& work,
-                                                const MessageShape& shape,
-                                                const Communicator& communicator) {
-  release_memory();
-  const std::size_t bytes = needed_bytes(work, shape);
-  const Nccl& nccl = communicator.nccl();
-  void* memory = nullptr;
-  nccl.check(nccl.memory_allocate(&memory, bytes));
-  registered_ = {memory, {communicator.library()}};
-  if (work.symmetric) return divide(work, shape, registered_.get(), communicator.rank());
-  void* handle = nullptr;
-  nccl.check(nccl.register_buffer(communicator.handle(), memory, bytes, &handle));
-  registration_ = {handle, Deregister{&communicator}};
-  return divide(work, shape, registered_.get(), communicator.rank());
-}
-
-void LocalRank::open_window(const CollectiveWork& work, const Communicator& communicator) {
-  const auto shape = message_shape(work.collective, work.message, communicator.ranks());
-  const Nccl& nccl = communicator.nccl();
-  const std::size_t bytes = needed_bytes(work, shape);
-  NcclWindow window = nullptr;
-  nccl.check(nccl.register_window(
-      communicator.handle(), registered_.get(), bytes, &window, nccl_symmetric_window));
-  registration_ = {window, Deregister{&communicator, true}};
-}
-
 void LocalRank::release_memory() {
-  forget_registered();
   plain_.reset();
   plain_bytes_ = 0;
-}
-
-void LocalRank::forget_registered(bool aborted) {
-  if (aborted) static_cast<void>(registration_.release());  // the abort has ended it
-  registration_.reset();
-  registered_.reset();
 }
 
 unsigned long long* LocalRank::error_count() const {

@@ -50,18 +50,6 @@ class Communicator {
                                             const std::atomic<bool>& stop,
                                             std::chrono::duration<double> limit);
 
-/// Ends that a buffer is known to the library; to be called before the communicator ends.
-struct Deregister {
-  const Communicator* communicator = nullptr;
-  bool window = false;
-  void operator()(void* handle) const noexcept {
-    const Nccl& nccl = communicator->nccl();
-    const ncclComm_t of = communicator->handle();
-    static_cast<void>(window ? nccl.deregister_window(of, handle)
-                             : nccl.deregister_buffer(of, handle));
-  }
-};
-
 /// Of fp32 elements.
 struct CollectiveBuffers {
   float* send = nullptr;
@@ -105,18 +93,8 @@ class LocalRank : NonCopyable {
   CollectiveBuffers plain_buffers(const CollectiveWork& work,
                                   const MessageShape& shape,
                                   int team_rank);
-  /// The same from ncclMemAlloc, registered with `communicator` until `forget_registered`; of NCCL
-  /// 2.19 and later. Symmetric: not registered before `open_window`. Throws LibraryError.
-  CollectiveBuffers registered_buffers(const CollectiveWork& work,
-                                       const MessageShape& shape,
-                                       const Communicator& communicator);
-  /// Makes the buffers a window of memory that all ranks address alike; called by every rank, once
-  /// all have their buffers. NCCL 2.27 and later.
-  void open_window(const CollectiveWork& work, const Communicator& communicator);
   /// Gives back the buffers of collectives.
   void release_memory();
-  /// Before the communicator of the registration ends; `aborted`: after it was aborted.
-  void forget_registered(bool aborted = false);
 
   /// Two floats: of the small all-reduce that brings ranks together.
   float* alignment() const { return static_cast<float*>(small_.get()); }
@@ -131,8 +109,6 @@ class LocalRank : NonCopyable {
   DeviceBuffer small_;
   DeviceBuffer plain_;
   std::size_t plain_bytes_ = 0;
-  OwnedThrough<void*, &Nccl::memory_free> registered_;
-  std::unique_ptr<void, Deregister> registration_;
   std::vector<Event> events_;
 };
 

@@ -117,12 +117,8 @@ void NcclRankGroup::on_all_ranks(const Action& action) {
 }
 
 void NcclRankGroup::dissolve_team() {
-  for (Member& member : members_) {
-    member.run.reset();
-    if (!stop_) member.place->forget_registered();
-  }
+  for (Member& member : members_) member.run.reset();
   for (Member& member : members_) member.communicator.reset();
-  for (Member& member : members_) member.place->forget_registered(true);
   members_.clear();
   team_.clear();
 }
@@ -196,8 +192,6 @@ NcclReport NcclRankGroup::prepare(const CollectiveWork& work) {
     member.run = std::make_unique<CollectiveRun>(*member.place, *member.communicator, work, stop_);
   });
   communicating_ = true;
-  if (work.symmetric)
-    on_all_ranks([&](Member& member) { member.place->open_window(work, *member.communicator); });
   Seconds slowest_last;
   std::mutex mutex;
   plugin_state().start_watching();
@@ -244,11 +238,6 @@ CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
                                : "asks no tuner",
                            describe(work));
   }
-  // NCCL asks no tuner about its symmetric kernels, and takes its others in silence.
-  if (work.symmetric && report.tuner_called) {
-    throw NothingToMeasure("NCCL runs its usual kernels on the symmetric windows of {}",
-                           describe(work));
-  }
   CollectivePacer pacer(work.mode, target, report.operation);
   if (work.mode == CollectiveMode::graph) {
     on_all_ranks([&](Member& member) { member.run->capture(pacer.operations()); });
@@ -289,12 +278,6 @@ CollectiveMeasured NcclRankGroup::time_collective(const CollectiveWork& work,
     const auto shape = message_shape(asked.collective, asked.message, asked.ranks);
     static_cast<void>(in_place_buffers(asked.collective, shape, nullptr, 0));
   }
-  if ((asked.registered && options_.nccl->register_buffer == nullptr) ||
-      (asked.symmetric && options_.nccl->register_window == nullptr)) {
-    throw NothingToMeasure(
-        "NCCL {}: buffers are registered from 2.19 on, symmetric windows from 2.27",
-        options_.nccl->version);
-  }
   const auto watch = watchdog_.watch(fmt::format("{} on {} ranks", describe(asked), asked.ranks));
   std::optional<CollectiveAlgorithm> forced;
   if (!asked.algorithm.empty()) forced = CollectiveAlgorithm{asked.algorithm, asked.protocol};
@@ -303,10 +286,7 @@ CollectiveMeasured NcclRankGroup::time_collective(const CollectiveWork& work,
   try {
     choose_team(asked.members);
     CollectiveMeasured measured = measure(asked, target);
-    for (Member& member : members_) {
-      member.run.reset();
-      if (asked.registered) member.place->forget_registered();
-    }
+    for (Member& member : members_) member.run.reset();
     return measured;
   } catch (const NothingToMeasure&) {
     for (Member& member : members_) member.run.reset();

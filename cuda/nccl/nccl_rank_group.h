@@ -112,9 +112,7 @@ struct NcclRankGroupOptions {
   std::vector<int> ordinals{};
   bool shared_gpu = false;
   std::string note{};  // what the user's settings take away
-  // Of the training step; empty: search.
-  std::string cublas_lt_path{};
-  std::string cupti_path{};
+  std::string cublas_lt_path{};  // of the training step; empty: search
   /// A call that blocks inside of NCCL for so long ends this process, naming rank and call.
   std::chrono::seconds stall_limit{300};
 };

@@ -90,8 +90,7 @@ std::unique_ptr<RankGroup> open_distributed(const VendorPaths& paths,
   // Before the rendezvous, which starts a thread: both set variables.
   gpu::NcclRankGroupOptions options{.shared_gpu = request.shared_gpu,
                                     .note = gpu::offer_plugins(),
-                                    .cublas_lt_path = paths.cublas_lt,
-                                    .cupti_path = paths.cupti};
+                                    .cublas_lt_path = paths.cublas_lt};
   Rendezvous meeting = join(request.launch);
   meeting.agree(rank_trouble([&] {
     refuse_blocking_launches();
@@ -108,7 +107,7 @@ std::unique_ptr<RankGroup> open_alone(const VendorPaths& paths, const DeviceGrou
         "with torchrun, srun or mpirun");
   }
   refuse_blocking_launches();
-  gpu::NcclRankGroupOptions options{.cublas_lt_path = paths.cublas_lt, .cupti_path = paths.cupti};
+  gpu::NcclRankGroupOptions options{.cublas_lt_path = paths.cublas_lt};
   options.ordinals.resize(static_cast<std::size_t>(required(gpu::count_gpus())));
   std::iota(options.ordinals.begin(), options.ordinals.end(), 0);
   try {
@@ -142,19 +141,12 @@ Outcome<std::unique_ptr<RankGroup>> open_device_group(const VendorPaths& paths,
 namespace scaleworth::gpu {
 namespace {
 /// Every process opens its own; without it on one of them there is no training on any.
-TrainingLibraries open_libraries(Rendezvous& meeting,
-                                 const NcclRankGroupOptions& options,
-                                 bool trace) {
-  TrainingLibraries libraries{nullptr, Skipped{"tracing was not asked for"}};
-  if (trace) libraries.cupti = choose_cupti(options.cupti_path, cupti_of_cuda_12_0);
-  auto outcome = open_cublas_lt(options.cublas_lt_path);
-  if (auto* library = std::get_if<std::shared_ptr<const CublasLt>>(&outcome)) {
-    libraries.cublas_lt = *library;
-  }
+std::shared_ptr<const CublasLt> open_library(Rendezvous& meeting, const std::string& path) {
+  auto outcome = open_cublas_lt(path);
   for (const std::string& one : meeting.all_gather(reason_of(outcome))) {
     if (!one.empty()) throw NothingToMeasure("no training step on GPUs: " + one);
   }
-  return libraries;
+  return std::get<std::shared_ptr<const CublasLt>>(outcome);
 }
 }  // namespace
 
@@ -166,7 +158,7 @@ TrainingMeasured NcclRankGroup::train(const TrainingWork& work) {
   }
   const auto watch = watchdog_.watch(fmt::format("the training step on {} GPUs", work.ranks));
   plugin_state().force(std::nullopt);  // of the question before
-  const TrainingLibraries libraries = open_libraries(meeting_, options_, work.trace);
+  const std::shared_ptr<const CublasLt> library = open_library(meeting_, options_.cublas_lt_path);
   std::vector<TrainingRank> local;
   std::vector<std::unique_ptr<NcclExchange>> exchanges;
   try {
@@ -183,7 +175,7 @@ TrainingMeasured NcclRankGroup::train(const TrainingWork& work) {
       local.push_back({local_.at(0)->ordinal(), Rank{0}, nullptr});
     }
     for (const auto& place : local_) place->release_memory();
-    return train_on_gpus(local, meeting_, libraries, work);
+    return train_on_gpus(local, meeting_, library, work);
   } catch (...) {
     // After a failure it is unknown what still runs on the GPUs.
     stop_ = true;

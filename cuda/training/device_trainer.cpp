@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/training/device_trainer.h"
 
-#include "cuda/device/activity.h"
+#include "cuda/device/nvtx_range.h"
 #include "cuda/kernels/training/elementwise.h"
 #include "src/core/error.h"
 #include "src/core/process.h"
@@ -116,18 +116,14 @@ void DeviceTrainer::queue(int step) {
                   {static_cast<std::byte*>(slot.input.get()), bytes});
   check(cudaMemcpyAsync(
       buffers.input, slot.input.get(), bytes, cudaMemcpyHostToDevice, compute_.get()));
-  if (slot.graph) {
-    check(cudaGraphLaunch(slot.graph.get(), compute_.get()));
-  } else {
-    queue_stages(slot, cudaEventRecordDefault);
-    kernels_loaded_ = true;
-  }
+  queue_stages(slot);
+  kernels_loaded_ = true;
   check(cudaEventRecord(slot.done.get(), compute_.get()));
 }
 
-void DeviceTrainer::queue_stages(Slot& slot, unsigned mark_flags) {
+void DeviceTrainer::queue_stages(Slot& slot) {
   const auto mark = [&](const Event& event) {
-    check(cudaEventRecordWithFlags(event.get(), compute_.get(), mark_flags));
+    check(cudaEventRecord(event.get(), compute_.get()));
   };
   mark(slot.start);
   std::size_t next_sum = 0;
@@ -136,7 +132,7 @@ void DeviceTrainer::queue_stages(Slot& slot, unsigned mark_flags) {
     for (const TrainingStage& stage : *stages) {
       queue_stage(stage);
       mark(slot.stage_end[number]);
-      queue_sums(slot, number++, next_sum, mark_flags);
+      queue_sums(slot, number++, next_sum);
     }
   }
   if (next_sum > 0) {
@@ -161,10 +157,7 @@ void DeviceTrainer::queue_stage(const TrainingStage& stage) {
   check(launch_draw_out(straggler_mark_, work_.straggler->factor, compute_.get()));
 }
 
-void DeviceTrainer::queue_sums(Slot& slot,
-                               std::size_t stage,
-                               std::size_t& next,
-                               unsigned mark_flags) {
+void DeviceTrainer::queue_sums(Slot& slot, std::size_t stage, std::size_t& next) {
   cudaStream_t stream = exchange_stream_.get();
   const TrainingBuffers& buffers = model_.buffers();
   for (; next < schedule_.posted_after.size() && schedule_.posted_after[next] == stage; ++next) {
@@ -176,7 +169,7 @@ void DeviceTrainer::queue_sums(Slot& slot,
       const Bucket& bucket = schedule_.buckets[next - 1];
       rank_.exchange->sum(buffers.gradients + bucket.offset, bucket.size, ncclBfloat16, stream);
     }
-    check(cudaEventRecordWithFlags(slot.sum_end[next].get(), stream, mark_flags));
+    check(cudaEventRecord(slot.sum_end[next].get(), stream));
     // The library's kernels are loaded by their first launch, which may wait for a running sum.
     if (!kernels_loaded_) wait_for(slot.sum_end[next].get(), 0);
   }
@@ -223,21 +216,6 @@ void DeviceTrainer::wait_for(cudaEvent_t event, int step) {
     }
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
-}
-
-void DeviceTrainer::capture() {
-  for (Slot& slot : slots_) {
-    Capture capture(compute_.get());
-    queue_stages(slot, cudaEventRecordExternal);
-    const Graph graph = capture.finish();
-    slot.graph = instantiate(graph);
-    check(cudaGraphUpload(slot.graph.get(), compute_.get()));
-  }
-  check(cudaStreamSynchronize(compute_.get()));
-}
-
-void DeviceTrainer::forget_graphs() {
-  for (Slot& slot : slots_) slot.graph.reset();
 }
 
 StepTimes DeviceTrainer::times_of(Slot& slot) {

@@ -34,8 +34,7 @@ namespace scaleworth::gpu {
 class NcclExchange {
  public:
   explicit NcclExchange(const Communicator& communicator) : communicator_(communicator) {}
-  /// `values` [count] of `type` become their sums over ranks, in place. May be captured into a
-  /// graph.
+  /// `values` [count] of `type` become their sums over ranks, in place.
   void sum(void* values, std::size_t count, ncclDataType_t type, cudaStream_t stream);
   /// Throws ProbeFailure naming the rank and `doing` when an operation failed after it was queued.
   void require_healthy(const std::string& doing) const { communicator_.require_healthy(doing); }
@@ -75,11 +74,6 @@ class DeviceTrainer : NonCopyable {
   /// or the loss is no longer finite; Interrupted when some rank asked for it.
   std::vector<FinishedStep> run(int first, int count);
 
-  /// From now on steps are replayed from graphs; nothing may be queued. Throws gpu::Error or
-  /// LibraryError when the step cannot be captured; then `forget_graphs`.
-  void capture();
-  void forget_graphs();
-
   /// The GPU's times count from the first anchor. Nothing may be queued.
   void begin_clock();
   /// The map for all steps since begin_clock, and its error.
@@ -91,7 +85,7 @@ class DeviceTrainer : NonCopyable {
   const StepSchedule& schedule() const { return schedule_; }
 
  private:
-  /// A step that is queued has its own input, events and graph.
+  /// A step that is queued has its own input and events.
   struct Slot {
     PinnedBuffer input;
     PinnedBuffer loss;
@@ -99,8 +93,7 @@ class DeviceTrainer : NonCopyable {
     std::vector<Event> stage_end;
     std::vector<Event> sum_end;
     Event end;
-    Event done;  // recorded outside of a graph: a replay's own events still show the last time
-    GraphExecutable graph;
+    Event done;
   };
 
   static Slot make_slot(const DeviceHealth& health,
@@ -108,9 +101,9 @@ class DeviceTrainer : NonCopyable {
                         const StepSchedule& schedule);
   Slot& slot_of(int step) { return slots_[static_cast<std::size_t>(step) % slots_.size()]; }
   void queue(int step);
-  void queue_stages(Slot& slot, unsigned mark_flags);
+  void queue_stages(Slot& slot);
   void queue_stage(const TrainingStage& stage);
-  void queue_sums(Slot& slot, std::size_t stage, std::size_t& next, unsigned mark_flags);
+  void queue_sums(Slot& slot, std::size_t stage, std::size_t& next);
   FinishedStep finish(int step);
   void wait_for(cudaEvent_t event, int step);
   void require_others(int step);

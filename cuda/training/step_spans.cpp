@@ -16,88 +16,6 @@ std::string sum_name(std::size_t sum) {
   return sum == 0 ? "loss" : fmt::format("bucket {}", sum - 1);
 }
 
-using Activities = std::vector<DeviceActivity>;
-
-// The mangled name of the optimizer's kernel has its argument's type.
-bool is_update(const DeviceActivity& activity) {
-  return activity.name.find("4Adam") != std::string::npos;
-}
-
-bool is_copy(const DeviceActivity& activity) {
-  return activity.kind == DeviceActivity::Kind::copy;
-}
-
-/// One step: (previous update's end, own update's end].
-struct StepActivities {
-  std::int64_t start_ns = 0;
-  Activities own;   // in order; the update last
-  Activities sums;  // in order
-};
-
-std::vector<StepActivities> split(Activities activities) {
-  std::sort(activities.begin(), activities.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.start_ns, a.end_ns) < std::pair(b.start_ns, b.end_ns);
-  });
-  std::vector<StepActivities> steps;
-  StepActivities open;
-  bool first = true;
-  for (DeviceActivity& activity : activities) {
-    const std::int64_t end = activity.end_ns;
-    const bool last = is_update(activity);
-    (activity.name.find("nccl") != std::string::npos ? open.sums : open.own)
-        .push_back(std::move(activity));
-    if (!last) continue;
-    if (!first) steps.push_back(std::move(open));  // where the first one began is not known
-    first = false;
-    open = {end, {}, {}};
-  }
-  return steps;
-}
-
-void append_kernel_spans(const StepActivities& step,
-                         Rank rank,
-                         std::int32_t number,
-                         std::vector<Span>& spans) {
-  std::int64_t now = step.start_ns;
-  const auto add = [&](Activity activity,
-                       std::int32_t sequence,
-                       std::int64_t start,
-                       std::int64_t end,
-                       const std::string& name) {
-    spans.push_back({rank, number, activity, sequence, nanoseconds(start), nanoseconds(end), name});
-  };
-  add(Activity::step, -1, step.start_ns, step.own.back().end_ns, "step");
-  for (std::size_t sum = 0; sum < step.sums.size(); ++sum) {
-    const std::int64_t arrival = step.sums[sum].start_ns;
-    add(Activity::post, static_cast<std::int32_t>(sum), arrival, arrival, "post " + sum_name(sum));
-  }
-  // Sums that still run behind what the rank did itself.
-  const auto wait_until = [&](std::int64_t limit) {
-    for (std::size_t sum = 0; sum < step.sums.size(); ++sum) {
-      const std::int64_t end = std::min(step.sums[sum].end_ns, limit);
-      if (end <= now) continue;
-      const auto sequence = static_cast<std::int32_t>(sum);
-      add(Activity::collective_wait, sequence, now, end, "all-reduce " + sum_name(sum));
-      now = end;
-    }
-  };
-  // The first activity behind the last kernel before the update; a copy of the loss may be there.
-  std::size_t tail = step.own.size() - 1;
-  while (tail > 0 && is_copy(step.own[tail - 1])) --tail;
-  for (std::size_t i = 0; i < step.own.size(); ++i) {
-    const DeviceActivity& own = step.own[i];
-    if (i >= tail) wait_until(own.start_ns);
-    // Copies of the next input may run beside kernels.
-    const std::int64_t start = std::max(now, own.start_ns);
-    if (own.end_ns <= start) continue;
-    const Activity what = is_copy(own)     ? Activity::host
-                          : is_update(own) ? Activity::optimizer
-                                           : Activity::compute;
-    add(what, -1, start, own.end_ns, is_copy(own) ? "copy" : own.name);
-    now = own.end_ns;
-  }
-}
-
 constexpr int tries = 50;
 constexpr double limit_s = 10.0;
 
@@ -154,23 +72,6 @@ void append_step_spans(const StepSchedule& schedule,
   }
   until(times.end, Activity::optimizer, -1, "optimizer");
   spans.push_back({rank, step, Activity::step, -1, start, now, "step"});
-}
-
-std::vector<Span> kernel_spans(std::vector<DeviceActivity> activities,
-                               const StepWindow& window,
-                               Rank rank) {
-  std::vector<StepActivities> steps = split(std::move(activities));
-  std::vector<Span> spans;
-  const auto wanted = static_cast<std::size_t>(window.steps);
-  if (steps.size() < wanted) return spans;
-  steps.erase(steps.begin(), steps.end() - window.steps);
-  for (const StepActivities& step : steps) {
-    if (step.sums.size() != window.sums) return {};
-  }
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    append_kernel_spans(steps[i], rank, static_cast<std::int32_t>(i), spans);
-  }
-  return spans;
 }
 
 ClockAnchor set_anchor(cudaStream_t stream) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/training/train.h"
 
-#include "cuda/device/activity.h"
 #include "cuda/runtime/error.h"
 #include "cuda/runtime/memory.h"
 #include "probes/training/shape.h"
@@ -23,7 +22,7 @@
 namespace scaleworth::gpu {
 namespace {
 
-// One step without the machinery of a full pipeline is left out, and one before a capture.
+// One fills the pipeline, one more is left out.
 constexpr int least_warmup = 2;
 // No wait is charged to a rank then.
 constexpr std::chrono::seconds unaligned_clocks{1};
@@ -33,9 +32,9 @@ class LocalTraining {
  public:
   LocalTraining(const std::vector<TrainingRank>& local,
                 Rendezvous& meeting,
-                const TrainingLibraries& libraries,
+                const std::shared_ptr<const CublasLt>& library,
                 const TrainingWork& work)
-      : meeting_(meeting), libraries_(libraries), work_(work) {
+      : meeting_(meeting), library_(library), work_(work) {
     for (const TrainingRank& rank : local) members_.emplace_back().rank = rank;
   }
 
@@ -43,10 +42,7 @@ class LocalTraining {
     build();
     const int warmup = std::max(least_warmup, work_.warmup_steps);
     on_all_ranks([&](Member& member) { member.finished = member.trainer->run(0, warmup - 1); });
-    use_graphs();
-    start_tracing();
     on_all_ranks([&](Member& member) { measure(member, warmup); });
-    stop_tracing();
     return report();
   }
 
@@ -56,7 +52,6 @@ class LocalTraining {
     std::unique_ptr<DeviceTrainer> trainer;
     std::vector<FinishedStep> finished;
     RankShare share;
-    std::string no_graphs;
   };
   using Action = std::function<void(Member&)>;
 
@@ -77,72 +72,11 @@ class LocalTraining {
     meeting_.agree(rank_trouble([&] { on_members(action); }));
   }
 
-  // The first of all processes' texts that is not empty.
-  std::string any_text(const std::string& own) {
-    for (const std::string& one : meeting_.all_gather(own))
-      if (!one.empty()) return one;
-    return {};
-  }
-
   void build() {
     on_all_ranks([this](Member& member) {
       member.trainer =
-          std::make_unique<DeviceTrainer>(member.rank, libraries_.cublas_lt, stop_, work_);
+          std::make_unique<DeviceTrainer>(member.rank, library_, stop_, work_);
     });
-  }
-
-  // All ranks or none: a captured sum must meet its like.
-  void use_graphs() {
-    if (!work_.graphs) return;
-    on_all_ranks([](Member& member) {
-      try {
-        member.trainer->capture();
-      } catch (const std::exception& failure) {
-        member.no_graphs = failure.what();
-      }
-    });
-    for (const Member& member : members_)
-      if (no_graphs_.empty()) no_graphs_ = member.no_graphs;
-    no_graphs_ = any_text(no_graphs_);
-    if (no_graphs_.empty()) return;
-    for (Member& member : members_) member.trainer->forget_graphs();
-  }
-
-  // All processes or none, like graphs: the others' steps would be faster.
-  void start_tracing() {
-    if (!work_.trace) return;
-    std::string obstacle;
-    try {
-      if (const auto* cupti = std::get_if<std::shared_ptr<const Cupti>>(&libraries_.cupti)) {
-        if (!members_.empty()) tracer_.emplace(*cupti);
-      } else {
-        obstacle = reason_of(libraries_.cupti);
-      }
-    } catch (const NothingToMeasure& missing) {
-      obstacle = missing.what();
-    }
-    no_trace_ = any_text(obstacle);
-    if (!no_trace_.empty()) tracer_.reset();
-  }
-
-  void stop_tracing() {
-    if (!work_.trace || !no_trace_.empty()) return;
-    meeting_.agree(rank_trouble([this] {
-      if (!tracer_) return;
-      const RecordedActivities recorded = tracer_->stop();
-      for (Member& member : members_) add_kernels(recorded, member);
-    }));
-    tracer_.reset();
-  }
-
-  void add_kernels(const RecordedActivities& recorded, Member& member) const {
-    std::vector<DeviceActivity> own;
-    for (const DeviceActivity& activity : recorded.activities) {
-      if (activity.device == member.rank.ordinal) own.push_back(activity);
-    }
-    const std::size_t sums = member.trainer->schedule().posted_after.size();
-    member.share.kernels = kernel_spans(std::move(own), {work_.steps, sums}, member.rank.rank);
-    member.share.dropped_records = recorded.dropped;
   }
 
   void measure(Member& member, int warmup) {
@@ -188,7 +122,6 @@ class LocalTraining {
     measured.timeline.clock_method =
         "each GPU's events on its host's monotonic clock, by an event between two readings before "
         "and after";
-    if (work_.trace && no_trace_.empty()) use_kernels(shares, measured);
     const auto differing = std::count_if(shares.begin(), shares.end(), [&](const auto& share) {
       return share.fingerprint != shares.front().fingerprint;
     });
@@ -198,20 +131,6 @@ class LocalTraining {
           differing));
     }
     for (const FinishedStep& step : members_.at(0).finished) measured.loss.push_back(step.loss);
-    measured.graphs_missing = no_graphs_;
-    measured.trace_missing = no_trace_;
-  }
-
-  void use_kernels(const std::vector<RankShare>& shares, TrainingMeasured& measured) {
-    // A process's ranks share one tracer.
-    for (const RankShare& share : shares) {
-      measured.dropped_records = std::max(measured.dropped_records, share.dropped_records);
-    }
-    if (std::optional<Timeline> kernels = kernel_timeline_of(shares)) {
-      measured.timeline = std::move(*kernels);
-    } else {
-      no_trace_ = "CUPTI's records lack steps or all-reduces of the training";
-    }
   }
 
   static void describe_hosts(std::size_t hosts, Timeline& timeline) {
@@ -233,40 +152,28 @@ class LocalTraining {
   }
 
   Rendezvous& meeting_;
-  const TrainingLibraries& libraries_;
+  const std::shared_ptr<const CublasLt>& library_;
   TrainingWork work_;
   std::atomic<bool> stop_{false};
   std::vector<Member> members_;
-  std::optional<ActivityRecorder> tracer_;
-  std::string no_graphs_;
-  std::string no_trace_;
 };
 
 }  // namespace
 
 TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
                                Rendezvous& meeting,
-                               const TrainingLibraries& libraries,
+                               const std::shared_ptr<const CublasLt>& library,
                                const TrainingWork& work) {
   check_training_work(work);
   check_device_shape(work.shape);
-  return LocalTraining(local, meeting, libraries, work).run();
+  return LocalTraining(local, meeting, library, work).run();
 }
 
 void list(RankMessage& message, StepTimes& one) {
   message(one.previous_end, one.start, one.stage_end, one.sum_end, one.end);
 }
-void list(RankMessage& message, Span& one) {
-  message(one.rank, one.step, one.activity, one.sequence, one.start, one.end, one.name);
-}
 void list(RankMessage& message, RankShare& one) {
-  message(one.rank,
-          one.clock,
-          one.clock_error_s,
-          one.fingerprint,
-          one.steps,
-          one.dropped_records,
-          one.kernels);
+  message(one.rank, one.clock, one.clock_error_s, one.fingerprint, one.steps);
 }
 
 Timeline timeline_of(const StepSchedule& schedule, const std::vector<RankShare>& shares) {
@@ -289,17 +196,4 @@ Timeline timeline_of(const StepSchedule& schedule, const std::vector<RankShare>&
   return timeline;
 }
 
-std::optional<Timeline> kernel_timeline_of(const std::vector<RankShare>& shares) {
-  // Ends of one kernel on several GPUs were seen 1 to 27 us apart.
-  constexpr std::chrono::microseconds conversion_error{30};
-  Timeline timeline;
-  timeline.ranks = static_cast<int>(shares.size());
-  timeline.clock_method = "CUPTI, which fits each GPU's clock to the host's real time";
-  if (shares.size() > 1) timeline.clock_error = conversion_error;
-  for (const RankShare& share : shares) {
-    if (share.kernels.empty()) return std::nullopt;
-    timeline.spans.insert(timeline.spans.end(), share.kernels.begin(), share.kernels.end());
-  }
-  return timeline;
-}
 }  // namespace scaleworth::gpu

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "cuda/libraries/cublas_lt.h"
-#include "cuda/libraries/cupti.h"
 #include "cuda/nccl/rank_message.h"
 #include "cuda/training/device_trainer.h"
 #include "cuda/training/step_spans.h"
@@ -21,11 +20,6 @@
 #include <vector>
 
 namespace scaleworth::gpu {
-struct TrainingLibraries {
-  std::shared_ptr<const CublasLt> cublas_lt;
-  Outcome<std::shared_ptr<const Cupti>> cupti;  // for TrainingWork::trace
-};
-
 /// Called by every process of `meeting`, each with its own ranks of the training (none for a
 /// process that only looks on); together they are ranks 0 to work.ranks - 1. Everything outlives
 /// the call. Steps run back to back; what a step took is the time from the end of the one before,
@@ -35,7 +29,7 @@ struct TrainingLibraries {
 /// finite, Interrupted.
 TrainingMeasured train_on_gpus(const std::vector<TrainingRank>& local,
                                Rendezvous& meeting,
-                               const TrainingLibraries& libraries,
+                               const std::shared_ptr<const CublasLt>& library,
                                const TrainingWork& work);
 
 /// What a rank reports to rank 0 of its measured steps.
@@ -45,18 +39,12 @@ struct RankShare {
   double clock_error_s = 0.0;
   std::uint64_t fingerprint = 0;  // of the weights at the end
   std::vector<StepTimes> steps{};
-  std::vector<Span> kernels{};       // of a traced training, see kernel_spans
-  std::int64_t dropped_records = 0;  // by the tracer, of this rank's process
 };
 
 void list(RankMessage& message, StepTimes& one);
-void list(RankMessage& message, Span& one);
 void list(RankMessage& message, RankShare& one);
 
-/// The spans of all shares, from events; a step is numbered from 0 in each. The caller
+/// The spans of all shares; a step is numbered from 0 in each. The caller
 /// sets the clock's method.
 Timeline timeline_of(const StepSchedule& schedule, const std::vector<RankShare>& shares);
-
-/// The recorded kernels of all shares; absent when a share has none.
-std::optional<Timeline> kernel_timeline_of(const std::vector<RankShare>& shares);
 }  // namespace scaleworth::gpu

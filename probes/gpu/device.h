@@ -74,7 +74,6 @@ struct GemmCandidate {
 struct GemmPace {
   Seconds pause{0.0};    // the GPU idles this long first
   Seconds warm_up{0.0};  // of the same product just before the first timed batch
-  int held = 0;          // multiprocessors that a resident kernel takes away, as a collective would
   Target target;
 };
 

@@ -96,9 +96,6 @@ struct Steadiness {
 /// the rate; of power where it was read. Spread: 90th less 10th percentile over the median.
 Steadiness steadiness(const DeviceMeasured& window, const SustainedRule& rule);
 
-/// Adds the samples of another turn, without telemetry.
-void append(DeviceMeasured& all, DeviceMeasured turn);
-
 /// Leaves the samples whose counted clock is within 1 % of the highest: neither the way up from the
 /// idle clock nor the fall under load is burst. Without counted clocks all stay, with a warning.
 void keep_highest_clock(DeviceMeasured& measured);
@@ -163,7 +160,6 @@ class ChosenGemm {
   /// when the operands do not fit or no algorithm is left.
   ChosenGemm(Device& device, GemmSubject subject, const SearchEffort& effort, Recorder& recorder);
 
-  const AlgorithmChoice& choice() const { return choice_; }
   const GemmSubject& subject() const { return subject_; }
   FlopPerSecond best_rate() const;
 
@@ -171,8 +167,6 @@ class ChosenGemm {
   void fill(OperandData data);
   /// The first 100 ms after the GPU has idled for `pause`, as far as the clock is near its highest.
   Point burst(Seconds pause);
-  /// While a resident kernel holds `held` multiprocessors, for `time`.
-  DeviceMeasured beside(int held, Seconds time);
   /// At the sustained rate; the point says whether that was reached.
   Point steady(Pass pass, const SustainedRule& rule);
 
@@ -248,11 +242,6 @@ ShapeFound search_shape(
 /// that the library does not support is a warning.
 DeviceProbe::Measure measure_gpu_gemm;
 DeviceProbe::Estimate estimate_gpu_gemm;
-
-/// The same product while a resident kernel holds 0, 4, 16, 32, ... multiprocessors, in turns; the
-/// point's multiprocessors are those left to the product.
-DeviceProbe::Measure measure_gpu_contention;
-DeviceProbe::Estimate estimate_gpu_contention;
 
 /// The same product on every GPU, first alone, then on all at the same time. Throws
 /// NothingToMeasure for a single GPU.

@@ -248,12 +248,6 @@ Point ChosenGemm::burst(Seconds pause) {
   return gemm_point(subject_, Pass::burst, choice_.best, measured);
 }
 
-DeviceMeasured ChosenGemm::beside(int held, Seconds time) {
-  GemmPace pace = gap_free(time, 5);
-  pace.held = held;
-  return session_->time(choice_.best, pace);
-}
-
 Point ChosenGemm::steady(Pass pass, const SustainedRule& rule) {
   for (Seconds elapsed = rule.window;; elapsed += rule.window) {
     check_interrupt();

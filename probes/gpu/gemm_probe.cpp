@@ -342,26 +342,6 @@ bool measure_kind(const std::vector<Device*>& equal,
   return next == jobs.size();
 }
 
-// What a product loses when a collective holds some multiprocessors.
-
-/// NCCL takes 1 to 32 multiprocessors; twice that shows where the curve goes.
-constexpr std::array held_by_others{0, 4, 16, 32, 64};
-constexpr int most_held_in_quick = 32;
-constexpr Seconds contention_turn{0.1};
-
-int contention_rounds(Suite suite) {
-  return suite == Suite::quick ? 5 : 12;
-}
-
-std::vector<int> held_counts(const DeviceDescription& device, Suite suite) {
-  std::vector<int> counts;
-  for (const int held : held_by_others) {
-    if (suite == Suite::quick && held > most_held_in_quick) continue;
-    if (4 * held <= 3 * device.multiprocessors) counts.push_back(held);
-  }
-  return counts;
-}
-
 /// The cube by which GPUs are compared, in the first format of the quick suite.
 GemmProblem reference_cube(const DeviceDescription& device) {
   const NumberFormat format = gemm_formats(Suite::quick, device.compute_capability).front().input;
@@ -465,55 +445,6 @@ Seconds estimate_gpu_gemm(const DeviceSetting& setting) {
     }
   }
   return total;
-}
-
-void measure_gpu_contention(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  Device& device = *devices.at(0);
-  const DeviceDescription& description = device.description();
-  SearchEffort effort = gemm_effort(setting.suite, false).brief;
-  effort.recorded = false;
-  const GemmSubject subject{description,
-                            required(device.gemm_library()),
-                            ProductFamily::cube,
-                            {},
-                            reference_cube(description)};
-  recorder.progress(0.0, gemm_problem_name(subject.problem));
-  ChosenGemm gemm(device, subject, effort, recorder);
-  gemm.beside(0, 2.0 * SustainedRule{}.window);      // to warm up
-  std::vector<std::pair<int, DeviceMeasured>> arms;  // multiprocessors held, and what they left
-  for (const int held : held_counts(description, setting.suite)) arms.push_back({held, {}});
-  std::string last_failure;
-  const int rounds = contention_rounds(setting.suite);
-  for (int round = 0; round < rounds; ++round) {
-    recorder.progress(0.5 + 0.5 * round / rounds, "while multiprocessors are held, in turns");
-    std::erase_if(arms, [&](auto& arm) {
-      check_interrupt();
-      try {
-        append(arm.second, gemm.beside(arm.first, contention_turn));
-        return false;
-      } catch (const GpuLost&) {
-        throw;
-      } catch (const ProbeFailure& failure) {
-        last_failure = failure.what();
-        recorder.warn(fmt::format("{} held left out: {}", arm.first, last_failure));
-        return true;
-      }
-    });
-  }
-  if (arms.empty()) throw ProbeFailure(last_failure);
-  for (auto& [held, measured] : arms) {
-    measured.stop_reason = fmt::format("{} rounds, {} counts in turn", rounds, arms.size());
-    Point point = gemm_point(subject, Pass::contention, gemm.choice().best, measured);
-    point.setting.set(Parameter::multiprocessors, std::int64_t{description.multiprocessors - held});
-    recorder.add(std::move(point));
-  }
-}
-
-Seconds estimate_gpu_contention(const DeviceSetting& setting) {
-  if (setting.devices.empty()) return Seconds(0.0);
-  const std::size_t counts = held_counts(setting.devices.front(), setting.suite).size();
-  return search_time(gemm_effort(setting.suite, false).brief) + 2.0 * SustainedRule{}.window +
-         static_cast<double>(counts) * contention_rounds(setting.suite) * contention_turn;
 }
 
 void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {

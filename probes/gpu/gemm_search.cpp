@@ -14,6 +14,22 @@
 
 namespace scaleworth::probes {
 namespace {
+/// Adds the samples of another turn, without telemetry.
+void append(DeviceMeasured& all, DeviceMeasured turn) {
+  const bool clocks = all.clock_hz.size() == all.time_s.size();
+  all.time_s.insert(all.time_s.end(), turn.time_s.begin(), turn.time_s.end());
+  if (clocks && turn.clock_hz.size() == turn.time_s.size()) {
+    all.clock_hz.insert(all.clock_hz.end(), turn.clock_hz.begin(), turn.clock_hz.end());
+  } else {
+    all.clock_hz.clear();
+  }
+  for (std::string& warning : turn.warnings) {
+    if (std::ranges::count(all.warnings, warning) == 0) all.warnings.push_back(std::move(warning));
+  }
+  all.flops = turn.flops;
+  all.bytes = turn.bytes;
+}
+
 constexpr int broken_in_a_row = 3;
 
 struct Timed {
@@ -220,21 +236,6 @@ constexpr std::array clock_flops{
     ClockFlops{90, {256, 256, 2048, 4096, 4096, 8192, 8192, 8192, 8192, 8192, 0}},
     ClockFlops{100, {0, 256, 4096, 8192, 8192, 16384, 16384, 16384, 0, 16384, 32768}}};
 }  // namespace
-
-void append(DeviceMeasured& all, DeviceMeasured turn) {
-  const bool clocks = all.clock_hz.size() == all.time_s.size();
-  all.time_s.insert(all.time_s.end(), turn.time_s.begin(), turn.time_s.end());
-  if (clocks && turn.clock_hz.size() == turn.time_s.size()) {
-    all.clock_hz.insert(all.clock_hz.end(), turn.clock_hz.begin(), turn.clock_hz.end());
-  } else {
-    all.clock_hz.clear();
-  }
-  for (std::string& warning : turn.warnings) {
-    if (std::ranges::count(all.warnings, warning) == 0) all.warnings.push_back(std::move(warning));
-  }
-  all.flops = turn.flops;
-  all.bytes = turn.bytes;
-}
 
 GemmPace gap_free(Seconds time, std::size_t samples) {
   return {.target = {.relative_half_width = -1.0, .minimum_samples = samples, .time_budget = time}};

@@ -81,8 +81,6 @@ std::vector<CollectiveWork> plan_choice(const RankTopology& topology,
   for (const Collective collective : with_sharded({Collective::all_reduce}, planning.suite)) {
     lines.push_back({{.collective = collective, .mode = CollectiveMode::graph}, variants});
     lines.push_back({{.collective = collective, .in_place = true}, variants});
-    lines.push_back({{.collective = collective, .registered = true}, variants});
-    lines.push_back({{.collective = collective, .registered = true, .symmetric = true}, variants});
   }
   return settings_of(lines, topology, planning);
 }

@@ -43,12 +43,10 @@ Point make_point(const CollectiveWork& work,
                  bool shared_gpu,
                  const CollectiveMeasured& measured) {
   Point point = collective_point(work, measured);
-  if (work.symmetric) point.setting.set(Parameter::mode, CollectiveMode::symmetric_windows);
   point.setting.set(topology.setting);
   point.setting.set(Parameter::algorithm, work.algorithm);
   point.setting.set(Parameter::protocol, work.protocol);
   point.setting.set(Parameter::in_place, work.in_place);
-  point.setting.set(Parameter::registered, work.registered);
   point.setting.set(Parameter::shared_gpu, shared_gpu);
   std::string algorithm = work.algorithm;
   if (measured.ran) {
@@ -113,7 +111,6 @@ std::string line_name(const RankTopology& topology, const CollectiveWork& work) 
       "{}, {}, {}", key_of(work.collective), key_of(work.mode), selection_text(topology.setting));
   if (!work.algorithm.empty()) name += ", " + way_name({work.algorithm, work.protocol});
   if (work.in_place) name += ", in place";
-  if (work.registered) name += work.symmetric ? ", symmetric windows" : ", registered";
   return name;
 }
 
@@ -166,9 +163,7 @@ class Sweep {
     try {
       measured = group_.time_collective(work, nccl_target(work, planning_));
     } catch (const NothingToMeasure& nothing) {
-      auto& [count, reason] =
-          left_out_[work.symmetric ? "settings on symmetric windows" : "settings"];
-      if (count++ == 0) reason = nothing.what();
+      if (left_out_++ == 0) why_left_out_ = nothing.what();
       return;
     } catch (const OutOfMemory& failure) {
       limits_[line] = {work.message, failure.what()};
@@ -215,10 +210,9 @@ class Sweep {
 
   void report_left_out() {
     group_.on_rank_0([&] {
-      for (const auto& [what, left_out] : left_out_) {
+      if (left_out_ > 0)
         recorder_.warn(fmt::format(
-            "{} {} were left out, the first because: {}", left_out.first, what, left_out.second));
-      }
+            "{} settings were left out, the first because: {}", left_out_, why_left_out_));
       for (const auto& [line, limit] : limits_) {
         recorder_.warn(fmt::format(
             "{}: from {:.0f} B on no memory: {}", line, limit.first.value(), limit.second));
@@ -244,9 +238,10 @@ class Sweep {
   NcclPlanning planning_;
   Recorder& recorder_;
   OfferedWays offered_;
+  int left_out_ = 0;
+  std::string why_left_out_;         // the first of them
   std::set<std::string> not_asked_;  // names of offered ways
   bool forced_ = false;              // one that was asked for was offered
-  std::map<std::string, std::pair<int, std::string>> left_out_;  // how many, the first reason
   /// The smallest size of a line that found no memory, and why. A way that finds no room for its
   /// own buffers says nothing about the others.
   std::map<std::string, std::pair<Bytes, std::string>> limits_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The probes step.training and step.variants, on CPU ranks and on GPUs.
+/// The probe step.training, on CPU ranks and on GPUs.
 #pragma once
 
 #include "probes/machine.h"
@@ -26,7 +26,7 @@ RankProbe::Estimate estimate_training;
 
 class StepSeries {
  public:
-  /// `setting`: scaling or step_variant. `precision`: of the products, fp32 or bf16.
+  /// `setting`: scaling. `precision`: of the products, fp32 or bf16.
   StepSeries(Setting setting, TrainingWork work, NumberFormat precision);
 
   const TrainingWork& work() const { return work_; }
@@ -60,13 +60,6 @@ std::vector<double> slowest_steps(const Timeline& timeline);
 RankProbe::Measure measure_device_training;
 
 RankProbe::Estimate estimate_device_training;
-
-/// One training on all GPUs in several ways that take turns: steps launched kernel by kernel,
-/// replayed from graphs, traced by CUPTI. Points of probe_name::step_variants, one per way that
-/// could be had, with the steps of all rounds; a way that could not be had is a warning with the
-/// reason.
-RankProbe::Measure measure_step_variants;
-RankProbe::Estimate estimate_step_variants;
 
 inline constexpr int warmup_steps = 3;
 

@@ -194,21 +194,13 @@ Document compose_comparison(const ComparedJob& a,
 
 // ---- JSON
 
-constexpr JsonHead head{"recording_comparison.schema.json",
-                        "scaleworth compare --format json, of two recordings",
-                        "Two recordings of a job. Times are seconds, those of stragglers "
-                        "nanoseconds (_ns). What does not exist is null.",
-                        1,
-                        "scaleworth recording comparison"};
+constexpr JsonHead head{1, "scaleworth recording comparison"};
 
 void compared_time(Fields& json, const ComparedTime& one) {
   json.named("compared_time");
-  json("metric", info(one.metric).key, "As in run.schema.json.");
+  json("metric", info(one.metric).key);
   put_setting(json, "setting", one.setting);
-  json("a", one.a);
-  json("b", one.b);
-  json("change", one.change, "B less A.");
-  json("differs", one.differs(), "The interval of the change leaves out 0.");
+  json.members("a", one.a, "b", one.b, "change", one.change, "differs", one.differs());
 }
 
 void put_straggler(Fields& json, const Straggler& one) {
@@ -222,10 +214,10 @@ std::string comparison_json(Fields::Make make,
                             const RenderOptions& options) {
   const auto members = [&](Fields& json) {
     put_versions(json, options);
-    json("headline", headline, "What differs, with its numbers.");
+    json("headline", headline);
     json.object("step", comparison.step, compared_time);
-    json.array("parts", comparison.parts, compared_time, "The largest change first.");
-    json.array("collectives", comparison.collectives, compared_time, "Likewise.");
+    json.array("parts", comparison.parts, compared_time);
+    json.array("collectives", comparison.collectives, compared_time);
     json.array("stragglers", comparison.stragglers, [](Fields& of, const ComparedStraggler& one) {
       of("change", one.change);
       of.object("a", one.a, put_straggler);

@@ -172,31 +172,21 @@ Document compose(const PredictionView& view) {
   return document;
 }
 
-constexpr JsonHead prediction_head{
-    "prediction.schema.json",
-    "scaleworth predict --format json",
-    "A recorded job on another machine. Times are seconds. What does not exist is null.",
-    1,
-    "scaleworth prediction"};
+constexpr JsonHead prediction_head{1, "scaleworth prediction"};
 
 void put_pace(Fields& json, const WorkPace& one) {
   json.named("work_pace");
   FIELDS(json, one.work.kind, one.work.format, or_null(one.work.direction), one.work.collective);
-  json("bytes", one.work.bytes, "Of a collective, the larger of input and output.");
-  json("ranks", one.work.ranks, "That take part, or share a host's processors; 0: on a GPU.");
-  json("recorded_s", one.recorded, "Of the mean step and rank, of collectives the transfer.");
-  json("time_ratio", one.interval(), "Time on the new machine over that recorded.");
+  json.members("bytes", one.work.bytes, "ranks", one.work.ranks, "recorded_s", one.recorded);
+  json("time_ratio", one.interval());
   FIELDS(json, one.basis);
 }
 
 void put_prediction(Fields& json, const PredictionView& view, const std::string& headline) {
   put_versions(json, view.options);
-  json("headline", headline, "The prediction, with its numbers.");
-  json("recorded_step_s", view.comparison.step.a);
-  json("predicted_step_s", view.step, "The interval is the band (95 %).");
-  json("replay_error", view.job.prediction.replay_error, "Of the replay without a change.");
-  json("by_datasheets", view.job.by_sheets);
-  json("cost_of", view.work());
+  json.members("headline", headline, "recorded_step_s", view.comparison.step.a);
+  json.members("predicted_step_s", view.step, "replay_error", view.job.prediction.replay_error);
+  json.members("by_datasheets", view.job.by_sheets, "cost_of", view.work());
   json("recorded_cost", view.cost(number(view.recorded()), view.job.price_from));
   json("predicted_cost", view.cost(view.step, view.job.price_on));
   json.array("parts", view.comparison.parts, [](Fields& of, const ComparedTime& one) {

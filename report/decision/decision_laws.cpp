@@ -108,7 +108,6 @@ std::vector<LawParameter> law_parameters(const Decision& decision) {
     add(of, "serial", "s", law->serial.value_or(number(fit->serial)));
     add(of, "coherency", "c", law->coherency.value_or(number(fit->coherency)));
     add(of, "residual", "residual", fit->residual);
-    add(of, "correlation", "correlation of s and c", law->correlation);
     add(of, "next_count", "count to measure next", law->next_count);
     add(of, "fastest", "fastest count", fastest_by(*fit, decision.request.law_counts));
     add(of, "cost_optimal", "cost-optimal count", law->inside(law->cost_optimal));
@@ -135,12 +134,6 @@ std::vector<LawParameter> law_parameters(const Decision& decision) {
     add(of, "lost_micro_batches", "b / a (micro-batches)", fit->lost_micro_batches);
     add(of, "residual", "residual", fit->residual);
   }
-  if (const auto& fit = decision.further.informed) {
-    const char* of = "Amdahl and measured communication";
-    add(of, "single_s", "T1 (s)", fit->single);
-    add(of, "serial", "s", fit->serial);
-    add(of, "residual", "residual", fit->residual);
-  }
   if (const auto& amdahl = decision.amdahl) {
     const char* of = "Amdahl, plain least squares";
     add(of, "serial", "s", amdahl->serial);
@@ -159,18 +152,7 @@ std::vector<Table> law_tables(const DecideView& view) {
                                  {parameter("parameter", "parameter"), &LawParameter::name},
                                  {measure("value", "value").with_digits(4), &LawParameter::value}});
   std::ranges::move(law_notes(view), std::back_inserter(parameters.notes));
-  return {parameters,
-          forecast_table(decision),
-          first_rows(make_table("ring",
-                                "What the measured latency and bandwidth ask for",
-                                decision.further.ring,
-                                {{count_parameter(), &RingRow::count},
-                                 {measure("latency_s", "latency", Unit::seconds),
-                                  [](const RingRow& row) { return row.communication.latency; }},
-                                 {measure("bandwidth_s", "bandwidth", Unit::seconds),
-                                  [](const RingRow& row) { return row.communication.bandwidth; }},
-                                 {share("share_of_time", "of the time"), &RingRow::share}})),
-          laws_compared_table(decision)};
+  return {parameters, forecast_table(decision), laws_compared_table(decision)};
 }
 
 Table bounds_table(const Decision& decision) {

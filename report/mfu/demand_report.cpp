@@ -376,8 +376,7 @@ Table replicas_table(const DemandView& view) {
       "Each replica serves what those before it cannot",
       view.answer.uses,
       columns_of<ReplicaUse>(use_fields()),
-      {"needed: part of the time in which the peak asks for it; used: part of what "
-       "it could carry in all the time, by hourly means."},
+      {},
       [=](const ReplicaUse& use) { return use.replica > shown && use.replica < last; });
 }
 
@@ -494,90 +493,67 @@ std::vector<Chart> demand_charts(const DemandView& view) {
   return charts;
 }
 
-constexpr JsonHead demand_head{
-    "demand.schema.json",
-    "scaleworth demand --format json",
-    "How many GPUs a demand is worth. Units stand in the keys: _s seconds, _per_s per second, _usd "
-    "US dollars; utilisations are fractions of 1. What does not exist is null.",
-    1,
-    "scaleworth demand"};
+constexpr JsonHead demand_head{1, "scaleworth demand"};
 
 void latency(Fields& json, const Latency& one) {
-  json("name", one.name, "ttft_p99, tpot_mean, p99 (of all of an answer) ...");
-  json("seconds", one.seconds);
+  json.members("name", one.name, "seconds", one.seconds);
 }
 
 void latency_quantile(Fields& json, const LatencyQuantile& one) {
-  json.members("quantile", one.part, "seconds", one.seconds);
-  json("low", one.low, "Of the 95 % interval; null: too few requests bound it.");
-  json("high", one.high);
-  json("requests_for_tenth", one.requests_for_tenth, "That bring both ends within about 10 %.");
+  json.members("quantile", one.part, "seconds", one.seconds, "low", one.low, "high", one.high);
+  json("requests_for_tenth", one.requests_for_tenth);
 }
 
 void sampled_latency(Fields& json, const SampledLatency& one) {
-  json("kind", one.kind, "ttft, itl ...; empty: of whole answers.");
+  json("kind", one.kind);
   FIELDS(json, one.source, one.requests);
   json.array("quantiles", one.quantiles, latency_quantile);
 }
 
 void service_point(Fields& json, const ServicePoint& one) {
-  json("concurrency", one.concurrency, "Requests at work at once.");
-  json.members("requests_per_s", one.requests_per_s, "output_tokens_per_s", one.tokens_per_s);
+  json.members("concurrency", one.concurrency, "requests_per_s", one.requests_per_s);
+  json("output_tokens_per_s", one.tokens_per_s);
   json.array("latencies", one.latencies, latency);
 }
 
 void capacity(Fields& json, const Capacity& one) {
   FIELDS(json, one.requests_per_s, one.concurrency);
-  json("interpolated", one.interpolated, "Between two measured loads.");
-  json("at_largest_load", one.at_largest, "No limit binds: it may carry more.");
-  json("bound_by", one.bound, "The latency whose limit ends it; null: none.");
-  json.array("latencies", one.latencies, latency, "At that load.");
+  json.members("interpolated", one.interpolated, "at_largest_load", one.at_largest);
+  json("bound_by", one.bound);
+  json.array("latencies", one.latencies, latency);
 }
 
 void hour_plan(Fields& json, const HourPlan& one) {
-  json("hours", one.demand.hours, "That this part of the profile lasts.");
-  json("requests_per_s", one.demand.requests_per_s, "Mean.");
-  json("replicas", one.replicas, "That its peak needs.");
-  json("running_replicas", one.running, "Mean of a fleet that follows the hours.");
+  json.members("hours", one.demand.hours, "requests_per_s", one.demand.requests_per_s);
+  json.members("replicas", one.replicas, "running_replicas", one.running);
 }
 
 void demand_document(Fields& json, const DemandView& view, const Document& whole) {
   const DemandAnswer& answer = view.answer;
   put_versions(json, view.options);
   put_currency(json, view.options);
-  put_verdict(json,
-              whole.verdict,
-              {.meaning = "no: no load keeps the limits, or the API is cheaper; unknown: the "
-                          "figures may be wrong; else yes."});
+  put_verdict(json, whole.verdict, {});
   json("gpus_per_replica", view.question.gpus_per_replica);
-  json("tokens_per_request", answer.tokens_per_request, "Of output.");
-  json("burst", view.question.burst, "Peak over mean within an hour.");
+  json.members("tokens_per_request", answer.tokens_per_request, "burst", view.question.burst);
   json("start_up_s", view.question.start_up);
   json("price_usd_per_gpu_hour", per_hour(view.question.price));
   json("api_usd_per_million_tokens", view.question.api);
   json.array("limits", view.question.limits, latency);
-  json.object("capacity", answer.capacity, capacity, "Of a replica; null: no load keeps them.");
+  json.object("capacity", answer.capacity, capacity);
   json("mean_requests_per_s", answer.mean_requests_per_s);
-  json("peak_requests_per_s", answer.peak_requests_per_s, "Burst included.");
-  json("replicas", answer.replicas, "That carry the peak.");
+  json.members("peak_requests_per_s", answer.peak_requests_per_s, "replicas", answer.replicas);
   json("gpus", answer.replicas * view.question.gpus_per_replica);
-  json("utilisation", answer.utilisation, "Of that fleet on average.");
-  json("following_replicas", answer.following, "On average where the fleet follows the hours.");
+  json.members("utilisation", answer.utilisation, "following_replicas", answer.following);
   json("full_use_per_million_tokens_usd", answer.full_cost);
-  json.sentence(
-      "From which a replica of one's own is cheaper than the API; null: never, or no "
-      "price of both.");
   json("least_demand_requests_per_s", answer.least_demand);
   put_array(json, "ways", answer.ways, way_fields());
   json.array("hours", answer.hours, hour_plan);
   put_array(json, "replica_uses", answer.uses, use_fields());
-  json.array("predicted", answer.predicted, service_point, "At the concurrencies asked for.");
-  json.sentence("|predicted / measured - 1| of the rate at each inner load, left out in turn.");
+  json.array("predicted", answer.predicted, service_point);
   json("left_out_errors", answer.errors);
-  json.array("curve", answer.curve, service_point, "By rising concurrency.");
-  json.array("latencies", answer.latencies, sampled_latency, "Of single requests.");
-  json("doubts", view.names.doubts, "Why the figures may be wrong.");
-  json("remarks", view.names.remarks);
+  json.array("curve", answer.curve, service_point);
+  json.array("latencies", answer.latencies, sampled_latency);
+  json.members("doubts", view.names.doubts, "remarks", view.names.remarks);
 }
 }  // namespace
 

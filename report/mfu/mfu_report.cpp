@@ -406,13 +406,7 @@ std::vector<Chart> runs_charts(const RunsView& view) {
   return {chart};
 }
 
-constexpr JsonHead runs_head{
-    "mfu_runs.schema.json",
-    "scaleworth mfu TABLE --format json",
-    "What several training runs make of their GPUs. Utilisations are fractions of 1, rates and "
-    "peaks of one GPU, dense. What does not exist is null.",
-    1,
-    "scaleworth mfu runs"};
+constexpr JsonHead runs_head{1, "scaleworth mfu runs"};
 
 void runs_document(Fields& json, const RunsView& view, const Document& whole) {
   put_versions(json, view.options);

@@ -138,13 +138,6 @@ Table batches_table(const ServingView& view) {
     notes.emplace_back(
         "break-even: the utilisation above which the API is more expensive; above 100 %, none.");
   }
-  notes.emplace_back(
-      "step: one decode step at the mean context. per token: as a client sees it, with the prompts "
-      "of others in between. of peak, of memory: what a step uses of both. at most: prompts mixed "
-      "into steps so that all FLOPs overlap with all bytes; all-reduces are not hidden.");
-  notes.emplace_back(
-      "One token per step (no speculative decoding); requests alike, no queue before the first "
-      "token; prompts go in groups, of as many as make their pass bound by compute.");
   Table table = make_table("batches", "Each batch", view.answer.batches, columns, notes);
   if (!view.answer.chosen) return table;
   const std::size_t row = *view.answer.chosen;
@@ -171,9 +164,6 @@ Table memory_table(const ServingView& view) {
         "parallelism keeps them {:g} times.",
         static_cast<double>(server.group.gpus) / static_cast<double>(server.model.cache_shards)));
   }
-  notes.emplace_back(
-      "at full length: every request may grow to its end; at mean length: a paged cache, requests "
-      "of all ages.");
   const std::vector<ColumnOf<Memory>> columns{
       {bytes("weights_bytes", "weights"), &Memory::weights},
       {bytes("read_per_token_bytes", "of one token"),

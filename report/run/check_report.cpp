@@ -137,10 +137,7 @@ Table checked_table(const CheckResult& result) {
        {measure("run", "run"), of_run},
        {measure("gain", "run over it"), [](const CheckedFigure& one) { return one.figure.gain; }},
        {measure("link", "by").if_present(), link_text},
-       {measure("needed", "to tell"), needed_text}},
-      {"Judged by the spread between runs; below 1 the run is worse. Fail: worse by the tolerance "
-       "or more with 95 % over all figures together (Holm). Pass: the interval leaves out a loss "
-       "of the tolerance."});
+       {measure("needed", "to tell"), needed_text}});
 }
 
 Document compose_check(const ComparedRun& run,

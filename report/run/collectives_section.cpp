@@ -53,11 +53,6 @@ std::optional<CommunicationFit> chosen_fit(const AlgorithmResult& result) {
   return result.shared_gpu ? std::nullopt : result.fit;
 }
 
-constexpr const char* line_note =
-    "Alpha is of t(n) = alpha + beta n from the smallest size on, 1/beta (r_inf) of such a line up "
-    "to the largest; absent where not even three sizes lie on a line, nine of ten within 10 %. "
-    "Half of it from: n_1/2, the message whose size over its time is half of 1/beta.";
-
 /// Of the chosen fit, or of what it may have; absent without one.
 template <class Result, class... Of>
 auto of_fit(Of... of) {
@@ -103,16 +98,12 @@ Table fits(const Collectives& collectives) {
                   {measure("worst_held_out_error", "worst", Unit::percent),
                    of_fit<CollectiveResult>(&CommunicationFit::worst_held_out_error)},
                   {measure("strays", "stray sizes"), strays_of}});
-  return make_table(
-      "collective_fits",
-      "Cost of a collective by message size",
-      collectives,
-      columns,
-      {std::string("Curve: through the measured times. ") + line_note +
-       " busbw of large: median over the sizes from an eighth of the largest. Held-out error: mean "
-       "and worst error at sizes left out of the fit, which used every other one. Stray sizes "
-       "disagree with all their neighbours and are left out."},
-      below_largest(collectives, &CollectiveResult::ranks));
+  return make_table("collective_fits",
+                    "Cost of a collective by message size",
+                    collectives,
+                    columns,
+                    {},
+                    below_largest(collectives, &CollectiveResult::ranks));
 }
 
 /// The two modes of one collective at one rank count.
@@ -185,8 +176,7 @@ Table ends(const Collectives& collectives) {
         of(&Pair::isolated, large_busbw)},
        {measure("held_out_error", "fit error", Unit::percent).only_in_summary(),
         of(&Pair::isolated, of_fit<CollectiveResult>(&CommunicationFit::held_out_error))}},
-      {"Isolated: one operation between barriers, the latency a program sees. Back to back: many "
-       "operations in a row, divided; calls overlap across ranks. Two different numbers."},
+      {},
       [most](const Pair& pair) { return pair.any->ranks < most; });
   if (from && to) {
     table.notes.push_back(fmt::format("Time of {}, bus bandwidth (busbw) of {}.", *from, *to));
@@ -206,9 +196,9 @@ CollectiveMode plain_mode(const Results& results) {
   return isolated || results.empty() ? CollectiveMode::isolated : results.front().mode;
 }
 
-/// Such calls out of place with plain buffers: what the others are compared with.
+/// Such calls out of place: what the others are compared with.
 bool is_plain(const AlgorithmResult& result, CollectiveMode mode) {
-  return result.mode == mode && !result.in_place && !result.registered;
+  return result.mode == mode && !result.in_place;
 }
 
 bool is_whole(const AlgorithmResult& result) {
@@ -220,8 +210,7 @@ Cell way_name(const Way& way) {
 }
 
 std::string call_name(const AlgorithmResult& result) {
-  return std::string(word_of(result.mode)) + (result.in_place ? ", in place" : "") +
-         (result.registered ? ", registered" : "");
+  return std::string(word_of(result.mode)) + (result.in_place ? ", in place" : "");
 }
 
 /// A table of rows of a result: the columns that name it, then `columns`.
@@ -230,7 +219,6 @@ Table nccl_table(std::string id,
                  std::string title,
                  const std::vector<Nested<AlgorithmResult, Levels...>>& rows,
                  const std::vector<ColumnOf<Nested<AlgorithmResult, Levels...>>>& columns,
-                 std::vector<std::string> notes = {},
                  bool part_is_detail = false) {
   const auto what = [](const AlgorithmResult& result) {
     return (result.shared_gpu ? "sharing a GPU: " : "") + selection_text(result.selection);
@@ -241,10 +229,9 @@ Table nccl_table(std::string id,
        &AlgorithmResult::collective},
       {parameter("ranks", "ranks", Unit::count).in_summary("GPUs"), &AlgorithmResult::ranks}};
   all.insert(all.end(), columns.begin(), columns.end());
-  return make_table(
-      std::move(id), std::move(title), rows, all, std::move(notes), [=](const auto& row) {
-        return part_is_detail && !is_whole(*std::get<0>(row.levels));
-      });
+  return make_table(std::move(id), std::move(title), rows, all, {}, [=](const auto& row) {
+    return part_is_detail && !is_whole(*std::get<0>(row.levels));
+  });
 }
 
 /// Bandwidths mean nothing between ranks that share a GPU.
@@ -285,15 +272,8 @@ Table choices(const Results& results) {
       {measure("wire_bandwidth", "through a port", Unit::bytes_per_second).if_present(), wire_cell},
       {measure("ran", "ran").in_summary("ran").if_present(), way_name}};
   columns.insert(columns.end(), of_largest.begin(), of_largest.end());
-  Table table =
-      nccl_table("nccl_choice",
-                 fmt::format("NCCL's own choice, {} calls", word_of(mode)),
-                 rows,
-                 columns,
-                 {line_note,
-                  "busbw counts bytes as a ring would send them; a switch that reduces (NVLS) "
-                  "sends fewer, so busbw can exceed the link. Through a port: the bytes that the "
-                  "algorithm which ran really sends, over the same time."});
+  Table table = nccl_table(
+      "nccl_choice", fmt::format("NCCL's own choice, {} calls", word_of(mode)), rows, columns);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     table.rows[i].in_summary = is_whole(*std::get<0>(rows[i].levels));
   }
@@ -328,8 +308,6 @@ Table regimes(const Results& results) {
                      {parameter("form", "way"), way_name},
                      {measure("alpha", "alpha", Unit::seconds), alpha_of},
                      {measure("inverse_beta", "1/beta", Unit::bytes_per_second), inverse_beta}},
-                    {"Each way was forced and fitted by t(n) = alpha + beta n; a boundary is where "
-                     "two lines cross."},
                     true);
 }
 
@@ -385,9 +363,7 @@ Table level_table(const std::vector<LinkLevel>& levels) {
       {{parameter("level", "level").in_summary("Between two ranks"), reach_of},
        {measure("alpha", "alpha", Unit::seconds).in_summary("alpha"), &LinkLevel::alpha},
        {measure("inverse_beta", "1/beta", Unit::bytes_per_second).in_summary("1/beta"),
-        &LinkLevel::rate}},
-      {"There and back, halved. The all-reduce of n bytes over N nodes of p ranks, in rings: "
-       "2 (p - 1) (alpha + n beta / p) within plus 2 (N - 1) (alpha + n beta / N) between."});
+        &LinkLevel::rate}});
 }
 
 std::string change_text(const LayoutChange& one) {
@@ -421,8 +397,7 @@ void put_fit(Fields& json, const CommunicationFit& one) {
   FIELDS(json, one.held_out_error, one.worst_held_out_error, one.median_residual);
   json("stray_bytes", one.strays);
   json.array("curve", one.curve, [](Fields& of, const CurveKnot& knot) {
-    of("message_bytes", std::exp(knot.size));
-    of("time_s", std::exp(knot.time));
+    of.members("message_bytes", std::exp(knot.size), "time_s", std::exp(knot.time));
   });
 }
 }  // namespace
@@ -477,7 +452,7 @@ void put_algorithms(Fields& json, const AlgorithmResult& result) {
   json("topology", selection_text(result.selection));
   json.object("fit", result.fit, put_fit);
   FIELDS(json, result.collective, result.mode, result.ranks, result.in_place);
-  FIELDS(json, result.registered, result.shared_gpu);
+  FIELDS(json, result.shared_gpu);
   json.array("regimes", result.regimes, [](Fields& of, const AlgorithmRegime& one) {
     put_way(of, one);
     FIELDS(of, one.smallest, one.largest);
@@ -576,13 +551,7 @@ Verdict judge_price(const AllReduceQuestion& question, const AllReduceAnswer& an
   return verdict;
 }
 
-constexpr JsonHead price_head{
-    "collective_price.schema.json",
-    "scaleworth comm --alpha-us ... --format json",
-    "An all-reduce by stated latency and bandwidth: each way of doing it, fastest first, its time "
-    "and the parts of it.",
-    1,
-    "scaleworth collective price"};
+constexpr JsonHead price_head{1, "scaleworth collective price"};
 
 void price_members(Fields& json,
                    const Verdict& verdict,

@@ -46,8 +46,7 @@ Table figures_table(const char* id,
                     const char* title,
                     const char* what,
                     std::vector<ComparedFigure> figures,
-                    Wanted wanted,
-                    std::vector<std::string> notes = {}) {
+                    Wanted wanted) {
   std::erase_if(figures, [&](const ComparedFigure& one) { return !wanted(one.metric); });
   const Unit unit = figures.empty() ? Unit::plain : unit_of(figures.front().metric);
   const auto of = [](const ComparedFigure& one) {
@@ -66,8 +65,7 @@ Table figures_table(const char* id,
                      {measure("b", "B", unit), &ComparedFigure::b},
                      {measure("gain", "B over A"), &ComparedFigure::gain},
                      {measure("difference", "which means"), difference_words},
-                     {measure("noise", "noise from").as_detail(), &ComparedFigure::noise}},
-                    std::move(notes));
+                     {measure("noise", "noise from").as_detail(), &ComparedFigure::noise}});
 }
 
 /// Of a sweep the large messages, or what differs most where those do not.
@@ -212,11 +210,6 @@ std::vector<std::string> lines_of(const Comparison& comparison) {
   return lines;
 }
 
-constexpr const char* gain_note =
-    "B over A: above 1 B is better (of times A over B), with its 95 % interval. Large messages: "
-    "median bus bandwidth at sizes within 8x of the largest. Sizes: those that both have nearest "
-    "to 8 KiB, 1 MiB and 64 MiB.";
-
 std::vector<Section> comparison_sections(const ComparedRun& a,
                                          const ComparedRun& b,
                                          const Comparison& comparison,
@@ -231,7 +224,7 @@ std::vector<Section> comparison_sections(const ComparedRun& a,
     return metric == Metric::bus_bandwidth || metric == Metric::largest_bus_bandwidth;
   };
   std::vector<Table> collectives{
-      figures_table("key_figures", "Bus bandwidth", "collective", all, rate, {gain_note}),
+      figures_table("key_figures", "Bus bandwidth", "collective", all, rate),
       figures_table("start_up", "Start-up time (alpha)", "collective", all, start)};
   std::vector<ComparedFigure> sizes;
   for (const ComparedSweep& sweep : comparison.sweeps)
@@ -272,22 +265,13 @@ Document compose_comparison(const ComparedRun& a,
 
 // ---- JSON
 
-constexpr JsonHead comparison_head{
-    "compare.schema.json",
-    "scaleworth compare and check --format json",
-    "Two runs joined on metric and setting. A is the first run or the baseline. Numbers are in "
-    "base units: seconds, bytes per second. What does not exist is null.",
-    1,
-    "scaleworth comparison"};
+constexpr JsonHead comparison_head{1, "scaleworth comparison"};
 
 void put_figure(Fields& json, const ComparedFigure& figure) {
-  json("metric", info(figure.metric).key, "As in run.schema.json.");
+  json("metric", info(figure.metric).key);
   put_setting(json, "setting", figure.setting);
-  json("a", figure.a);
-  json("b", figure.b);
-  json.sentence("B over A; of what is better when low A over B. Above 1 B is better.");
-  json("gain", figure.gain);
-  json("noise", figure.noise, "The interval's source.", one_of("repeats|samples|neighbours|none"));
+  json.members("a", figure.a, "b", figure.b, "gain", figure.gain);
+  json("noise", figure.noise, one_of("repeats|samples|neighbours|none"));
 }
 
 std::string comparison_json(Fields::Make make,
@@ -297,19 +281,18 @@ std::string comparison_json(Fields::Make make,
                             const RenderOptions& options) {
   const auto members = [&](Fields& json) {
     put_versions(json, options);
-    json("headline", document.verdict.headline, "One sentence with its numbers.");
+    json("headline", document.verdict.headline);
     json.array("sweeps", comparison.sweeps, [](Fields& of, const ComparedSweep& sweep) {
       put_setting(of, "setting", sweep.setting);
-      of.array("key_figures", sweep.key_figures, put_figure, "What is judged.");
-      of.array("sizes", sweep.sizes, put_figure, "At every size that both have.");
+      of.array("key_figures", sweep.key_figures, put_figure);
+      of.array("sizes", sweep.sizes, put_figure);
     });
-    json.array("machine", comparison.machine, put_figure, "What is of no collective.");
+    json.array("machine", comparison.machine, put_figure);
     json.array("only_one_has_machine",
                comparison.unmatched_machine,
                [](Fields& of, const model::UnmatchedFigures& one) {
                  of("side", one.of_a ? "a" : "b", one_of("a|b"));
-                 of("metric", info(one.metric).key);
-                 of("count", one.count, "Figures of this metric at settings that the other lacks.");
+                 of.members("metric", info(one.metric).key, "count", one.count);
                });
     json.array("only_one_has", comparison.unmatched, [](Fields& of, const Unmatched& one) {
       of("side", one.of_a ? "a" : "b", one_of("a|b"));
@@ -317,26 +300,17 @@ std::string comparison_json(Fields::Make make,
       of("differs_in",
          mapped(one.differs_in, [](Parameter p) { return std::string(info(p).key); }));
     });
-    json.object_if(
-        result != nullptr,
-        "check",
-        [&](Fields& of) {
-          static const CheckResult none;
-          const CheckResult& checked = result ? *result : none;
-          of("status", checked.status, one_of("pass|warn|fail|cannot_tell"));
-          of("wrong_results",
-             checked.wrong_results,
-             "Settings of the run that a check found wrong.");
-          of("measured_once",
-             checked.measured_once,
-             "Figures without repeats on either side, which are not judged.");
-          of.array("figures", checked.figures, [](Fields& each, const CheckedFigure& one) {
-            each("status", one.status, one_of("pass|warn|fail|cannot_tell"));
-            put_figure(each, one.figure);
-            each("runs_needed", one.runs_needed);
-          });
-        },
-        "null for compare.");
+    json.object_if(result != nullptr, "check", [&](Fields& of) {
+      static const CheckResult none;
+      const CheckResult& checked = result ? *result : none;
+      of("status", checked.status, one_of("pass|warn|fail|cannot_tell"));
+      of.members("wrong_results", checked.wrong_results, "measured_once", checked.measured_once);
+      of.array("figures", checked.figures, [](Fields& each, const CheckedFigure& one) {
+        each("status", one.status, one_of("pass|warn|fail|cannot_tell"));
+        put_figure(each, one.figure);
+        each("runs_needed", one.runs_needed);
+      });
+    });
   };
   if (make == Fields::Make::schema) return schema_of(comparison_head, members);
   return json_of(comparison_head, members);

@@ -125,7 +125,6 @@ std::string sweep_text(const Setting& setting) {
   const auto selection = setting.symbol<RankSelection>(Parameter::selection);
   if (selection && *selection != RankSelection::all) text += ", " + selection_text(setting);
   if (setting.flag(Parameter::in_place)) text += ", in place";
-  if (setting.flag(Parameter::registered)) text += ", registered";
   // nccl-tests' default, which most tables have, goes without saying.
   if (const std::string type = setting.text(Parameter::data_type); !type.empty() && type != "float")
     text += ", " + type;

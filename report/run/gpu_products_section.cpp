@@ -141,26 +141,7 @@ void put_product(Fields& json, const GpuGemm& one) {
 }  // namespace
 
 std::vector<Table> gpu_product_tables(const Gpus& gpus) {
-  return {
-      product_table(gpus),
-      waterfall_table(gpus),
-      gpu_table("gpu_contention",
-                "A product while a resident kernel holds multiprocessors, as a collective would",
-                nested(gpus, &GpuResult::contention),
-                contention_fields())};
-}
-
-std::vector<FieldOf<ContentionPoint>> contention_fields() {
-  return {{parameter("precision", "format"), &ContentionPoint::precision},
-          {parameter("multiprocessors", "left to the product", Unit::count),
-           &ContentionPoint::multiprocessors},
-          {measure("rate", "rate", Unit::flop_per_second), &ContentionPoint::rate},
-          {measure("of_all", "of the rate with all", Unit::percent), &ContentionPoint::of_all},
-          ColumnOf<ContentionPoint>(
-              measure("of_multiprocessors", "multiprocessors left", Unit::percent),
-              &ContentionPoint::of_multiprocessors),
-          {measure("flop_per_clock", "FLOP per clock and SM left", Unit::plain),
-           &ContentionPoint::flop_per_clock}};
+  return {product_table(gpus), waterfall_table(gpus)};
 }
 
 void put_format(Fields& json, const GpuFormat& one) {
@@ -174,8 +155,8 @@ void put_format(Fields& json, const GpuFormat& one) {
   json.object("waterfall", one.waterfall, [](Fields& of, const LossWaterfall& waterfall) {
     of.members("spec_flop_per_s", waterfall.spec, "basis", waterfall.basis);
     of.array("steps", waterfall.steps, [](Fields& each, const WaterfallStep& step) {
-      each.members("name", step.name, "factor", step.factor);
-      each.members("change_flop_per_s", step.change, "evidence", step.evidence);
+      each.members("name", step.name, "factor", step.factor, "change_flop_per_s", step.change);
+      each("evidence", step.evidence);
     });
     of("measured_flop_per_s", waterfall.measured);
   });

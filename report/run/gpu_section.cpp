@@ -142,10 +142,9 @@ std::vector<std::string> model_lines(const Gpus& gpus) {
 
 void put_identity(Fields& json, const GpuIdentity& one) {
   json.members("ordinal", one.ordinal, "name", one.name, "uuid", or_null(one.uuid));
-  json("pci_device_id", one.pci_device_id);
-  json.members("multiprocessors", one.multiprocessors, "memory_bytes", one.memory);
-  json.members("l2_bytes", one.l2_cache, "maximum_clock_hz", one.maximum_clock_hz);
-  json("power_limit_w", one.power_limit_w);
+  json.members("pci_device_id", one.pci_device_id, "multiprocessors", one.multiprocessors);
+  json.members("memory_bytes", one.memory, "l2_bytes", one.l2_cache);
+  json.members("maximum_clock_hz", one.maximum_clock_hz, "power_limit_w", one.power_limit_w);
   json("power_limit_default_w", one.default_power_limit_w);
   json.members("pcie_bytes_per_s", one.pcie_bandwidth, "mig", one.mig);
   json.object("datasheet", one.datasheet, [](Fields& of, const GpuDatasheet& sheet) {
@@ -210,7 +209,6 @@ void put_gpu(Fields& json, const GpuResult& gpu) {
     });
   });
   put_array(json, "launches", gpu.launches, launch_fields());
-  put_array(json, "contention", gpu.contention, contention_fields());
   json("warnings", gpu.warnings);
 }
 

@@ -237,20 +237,12 @@ std::vector<Chart> charts_of(const View& view) {
   return {chart};
 }
 
-constexpr JsonHead head{"machines.schema.json",
-                        "scaleworth compare --format json, of one job on several machines",
-                        "Rates are work per second (of all ranks together; without known work runs "
-                        "or steps per second), prices and costs USD. What does not exist is null.",
-                        1,
-                        "scaleworth machines"};
+constexpr JsonHead head{1, "scaleworth machines"};
 
 void put_offer(Fields& json, const Offer& one) {
   json.named("offer");
-  json("name", one.name);
-  json("count", one.count);
-  json("rate", one.rate, "Work per second.");
-  json("price_per_rank_hour", per_hour(one.price), "USD.");
-  json("cost_per_work", one.cost(), "USD for one unit of work.");
+  json.members("name", one.name, "count", one.count, "rate", one.rate);
+  json.members("price_per_rank_hour", per_hour(one.price), "cost_per_work", one.cost());
 }
 
 std::string offers_json(Fields::Make make,
@@ -259,19 +251,16 @@ std::string offers_json(Fields::Make make,
                         const RenderOptions& options) {
   const auto members = [&](Fields& json) {
     put_versions(json, options);
-    json("headline", headline, "One sentence with its numbers.");
-    json("work", all.work_noun, "What work is counted in; empty: not known.");
-    json.array("offers", all.offers, put_offer, "In the order given, counts ascending.");
+    json.members("headline", headline, "work", all.work_noun);
+    json.array("offers", all.offers, put_offer);
     json.array("ratios", all.ratios, [](Fields& of, const OfferRatio& one) {
       of.object("a", one.a, put_offer);
       of.object("b", one.b, put_offer);
-      of("speed", one.speed, "B over A.");
-      of("cost", one.cost, "Of the same work, B over A.");
+      of.members("speed", one.speed, "cost", one.cost);
       of("break_even",
          one.break_even
              ? std::optional(transform(*one.break_even, [](double rate) { return rate * 3600.0; }))
-             : std::nullopt,
-         "USD per rank and hour of B at which both cost the same.");
+             : std::nullopt);
     });
   };
   return make == Fields::Make::schema ? schema_of(head, members) : json_of(head, members);

@@ -163,7 +163,6 @@ std::vector<Table> roofline_tables(const std::vector<RooflineOwner>& owners);
 /// Of one model, by default the first one's, the GPU that was measured most; null without GPUs.
 const model::GpuResult* shown_gpu(const Gpus& gpus,
                                   const std::optional<std::string>& name = std::nullopt);
-/// Of products: rates with their conditions and losses, beside a collective.
+/// Of products: rates with their conditions and losses.
 std::vector<Table> gpu_product_tables(const Gpus& gpus);
-std::vector<FieldOf<model::ContentionPoint>> contention_fields();
 }  // namespace scaleworth::report

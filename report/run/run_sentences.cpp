@@ -115,36 +115,6 @@ void add_scaling_results(const ScalingResult& scaling, Findings& findings) {
   for (const ScalingLaw& law : scaling.laws) add_law(scaling, law, findings);
 }
 
-const Point* variant_point(const ProbeRecord& probe, StepVariant variant) {
-  for (const Point& point : probe.points) {
-    if (symbol_parameter<StepVariant>(point, Parameter::step_variant) != variant) continue;
-    return series(point, Metric::step_s).empty() ? nullptr : &point;
-  }
-  return nullptr;
-}
-
-/// How long a replayed and a traced training step takes, of one that is neither; medians with the
-/// interval of their ratio. Throws UserError for malformed points.
-void add_step_variants(const Run& run, Findings& findings) {
-  constexpr std::array variants{
-      std::pair(StepVariant::graphs,
-                "A step replayed from CUDA graphs takes {} times as long as one launched kernel by "
-                "kernel."),
-      std::pair(StepVariant::traced, "Tracing by CUPTI makes a step {} times as long.")};
-  const ProbeRecord* probe = find_probe(run, probe_name::step_variants);
-  const Point* plain = probe ? variant_point(*probe, StepVariant::launched) : nullptr;
-  for (const auto& [variant, sentence] : variants) {
-    const Point* other = plain ? variant_point(*probe, variant) : nullptr;
-    if (!other) continue;
-    const Estimate<double> times = ratio(series_estimate(series(*other, Metric::step_s)),
-                                         series_estimate(series(*plain, Metric::step_s)));
-    const auto& range = times.interval;
-    findings.result(fmt::runtime(sentence),
-                    fmt::format("{:.4f}", times.value) +
-                        (range ? fmt::format(" [{:.4f}, {:.4f}]", range->low, range->high) : ""));
-  }
-}
-
 void add_run_warnings(const Run& run, Findings& findings) {
   if (!run.complete) {
     findings.warning(
@@ -418,7 +388,6 @@ std::vector<Finding> findings_of(const Run& run, const Analysis& analysis, Audie
   if (analysis.gpus_together) add_together(*analysis.gpus_together, findings);
   for (const GpuResult& gpu : analysis.gpus) add_losses(gpu, findings);
   for (const ScalingResult& scaling : analysis.scaling) add_scaling_results(scaling, findings);
-  add_step_variants(run, findings);
   add_run_warnings(run, findings);
   add_cut_imports(run, findings);
   add_differing_runs(run, findings);

@@ -101,12 +101,6 @@ Table shares(const Scaling& scaling) {
     columns.push_back(
         {column, [=](const DecisionRow& row) { return row.trained.ledger->mean.share(part); }});
   }
-  columns.push_back({measure("share_sum", "sum", Unit::percent), [](const DecisionRow& row) {
-                       double sum = 0.0;
-                       for (const Part part : probe_parts)
-                         sum += row.trained.ledger->mean.share(part);
-                       return sum;
-                     }});
   Table table = make_table(
       "step_shares", "Where the step goes (% of the step, mean over ranks)", rows, columns);
   if (const auto last = last_strong(rows))
@@ -119,31 +113,6 @@ Table shares(const Scaling& scaling) {
 const std::vector<MeanLedger>& rank_ledgers(const DecisionRow& row) {
   static const std::vector<MeanLedger> none;
   return row.trained.ledger ? row.trained.ledger->ranks : none;
-}
-
-Table per_rank(const Scaling& scaling) {
-  const auto ranks = nested(nested(scaling, &ScalingResult::rows), rank_ledgers);
-  const auto parts = [](const MeanLedger&) -> const auto& {
-    return probe_parts;
-  };
-  const auto of_part = [](auto value) {
-    return [=](const ScalingResult&, const DecisionRow&, const MeanLedger& rank, const Part& part) {
-      return value(rank, part);
-    };
-  };
-  return all_detail(make_table(
-      "rank_shares",
-      "Where the step goes, rank by rank",
-      nested(ranks, parts),
-      {{parameter("mode", "scaling"), &ScalingResult::mode},
-       {parameter("ranks", "ranks", Unit::count), &DecisionRow::count},
-       {parameter("rank", "rank", Unit::count),
-        [](const MeanLedger& ledger) { return ledger.rank->index; }},
-       {parameter("part", "part"), [](const Part& part) { return word_of(part); }},
-       {measure("time", "time", Unit::seconds),
-        of_part([](const MeanLedger& rank, Part part) { return Seconds(rank.part(part).mean); })},
-       {measure("share", "share", Unit::percent),
-        of_part([](const MeanLedger& rank, Part part) { return rank.share(part); })}}));
 }
 
 /// Of the laws with a curve that which the summary shows: the prediction from measured parts before
@@ -209,8 +178,7 @@ void put_shares(Fields& json, const char* key, const MeanLedger* ledger) {
   const std::vector<Part> parts =
       ledger ? std::vector<Part>(probe_parts.begin(), probe_parts.end()) : std::vector<Part>{};
   json.array(key, parts, [ledger](Fields& of, Part part) {
-    of("part", word_of(part));
-    of("time_s", Seconds(ledger->part(part).mean));
+    of.members("part", word_of(part), "time_s", Seconds(ledger->part(part).mean));
     of("share", ledger->share(part));
   });
 }
@@ -218,8 +186,7 @@ void put_shares(Fields& json, const char* key, const MeanLedger* ledger) {
 /// What the decision's rows do not have.
 void put_row(Fields& json, const DecisionRow& one) {
   const TrainedStep& step = one.trained;
-  json("ranks", one.count);
-  json("step_time_s", one.time);
+  json.members("ranks", one.count, "step_time_s", one.time);
   FIELDS(json, step.slowed, step.final_loss, step.mfu_measured, or_null(step.mfu_basis));
   FIELDS(json, step.mfu_peak);
   put_shares(json, "shares", step.ledger ? &step.ledger->mean : nullptr);
@@ -232,17 +199,14 @@ void put_row(Fields& json, const DecisionRow& one) {
 void put_law(Fields& json, const ScalingLaw& one) {
   const auto& range = one.cost_optimal_range;
   FIELDS(json, one.name, one.prediction, one.basis, one.serial, one.coherency);
-  FIELDS(json, or_null(one.not_identifiable), one.correlation, one.next_count);
+  FIELDS(json, or_null(one.not_identifiable), one.next_count);
   json("single_rank_step_time_s", one.single);
   FIELDS(json, one.residual, one.reproduces_measured);
-  json("fastest_ranks", one.fastest);
-  json("cost_optimal_ranks", one.cost_optimal);
+  json.members("fastest_ranks", one.fastest, "cost_optimal_ranks", one.cost_optimal);
   json("cost_optimal_ranks_low", range ? std::optional(range->low) : std::nullopt);
   json("cost_optimal_ranks_high", range ? std::optional(range->high) : std::nullopt);
   json.array("curve", one.curve, [](Fields& of, const CurvePoint& point) {
-    of("ranks", point.ranks);
-    of("step_time_s", point.step);
-    of("efficiency", point.efficiency);
+    of.members("ranks", point.ranks, "step_time_s", point.step, "efficiency", point.efficiency);
     of("cost_per_million_tokens_usd", point.cost_per_million_tokens);
     of("extrapolated", point.extrapolated);
   });
@@ -250,9 +214,8 @@ void put_law(Fields& json, const ScalingLaw& one) {
 }  // namespace
 
 Section training_section(const Scaling& scaling, Audience audience) {
-  return section_of("training",
-                    "Training step: what scaling gives",
-                    {steps(scaling, audience), shares(scaling), per_rank(scaling)});
+  return section_of(
+      "training", "Training step: what scaling gives", {steps(scaling, audience), shares(scaling)});
 }
 
 Section forecast_section(const Analysis& analysis, Audience audience) {

@@ -13,7 +13,7 @@ SCALES = {"FLOP/s": (1e12, "TFLOP/s"), "B/s": (1e9, "GB/s"), "": (1e-2, "%"), "o
 # Measured on both sides in turns, at the same shape: each regime apart, because their clocks differ.
 RATIOS = {"bf16_steady_ratio": ("bf16_steady",), "bf16_burst_ratio": ("bf16_burst", "bf16_best_shape")}
 LEAST_TURNS = 2  # one turn cannot tell a drift of the GPU from a difference
-UNITS = {"memory": "B/s", "host": "B/s", "tracing": "", "graphs": "", "bf16_steady_cv": ""}
+UNITS = {"memory": "B/s", "host": "B/s", "bf16_steady_cv": ""}
 
 
 def unit_of(name):

@@ -48,22 +48,6 @@ def variation(point):
     return statistics.stdev(times) / statistics.mean(times) if len(times) > 2 else None
 
 
-def step_change(run, variant):
-    """Median step of a variant over the median of the plain one, less one: what tracing costs, what graphs gain."""
-    medians = {}
-    for record in run["probes"]:
-        if record["name"] == "step.variants":
-            for point in record["points"]:
-                if point["samples"].get("step_s"):
-                    medians[point["setting"].get("step_variant")] = statistics.median(point["samples"]["step_s"])
-    if variant not in medians or "launched" not in medians:
-        return None
-    return medians[variant] / medians["launched"] - 1.0
-
-
-SETTLED = re.compile(r"sustained after ([0-9.e+-]+) s")
-
-
 def shape(point):
     """Of the product and of its measurement: the other side warms up and measures as long, in the same regime."""
     if not point:
@@ -121,8 +105,6 @@ def figures(run):
         "fp32_fma": fp32,
         **{f"memory_{kernel}": value for kernel, (value, _) in memory.items()},
         "host_to_device": upload,
-        "tracing_overhead": step_change(run, "traced"),
-        "graphs_change": step_change(run, "graphs"),
     }
     shapes = {name: shape(point) for name, (_, point) in products.items()}
     copied = memory["copy"][1]

@@ -341,10 +341,6 @@ Command add_decide_command(CLI::App& app) {
   add_rubric(*command, options->request.rubric);
   add_currency(*command, options->render.currency);
   add_render_flags(*command, options->render);
-  command->add_flag_callback(
-      "--no-intervals",
-      [options] { options->request.intervals = false; },
-      help_texts("decide").at("--no-intervals"));
   take_typed_numbers(*command);
   // Before that, so that it is as it was typed.
   command->get_option("--deadline-hours")

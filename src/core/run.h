@@ -159,7 +159,6 @@ inline constexpr const char* gpu_compute = "roofline.gpu.compute";
 inline constexpr const char* gpu_memory = "roofline.gpu.memory";
 inline constexpr const char* gpu_latency = "roofline.gpu.latency";
 inline constexpr const char* gpu_gemm = "roofline.gpu.gemm";
-inline constexpr const char* gpu_contention = "roofline.gpu.contention";
 inline constexpr const char* gpu_together = "roofline.gpu.together";
 inline constexpr const char* gpu_transfer = "roofline.gpu.transfer";
 inline constexpr const char* gpu_launch = "roofline.gpu.launch";
@@ -167,5 +166,4 @@ inline constexpr const char* comm_collectives = "comm.collectives";
 inline constexpr const char* comm_nccl = "comm.nccl";
 inline constexpr const char* step_training = "step.training";
 inline constexpr const char* step_ledger = "step.ledger";
-inline constexpr const char* step_variants = "step.variants";
 }  // namespace scaleworth::probe_name

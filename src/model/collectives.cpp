@@ -53,11 +53,13 @@ std::vector<TimedSize> times_of(const std::vector<CollectivePoint>& points) {
   return times;
 }
 
-/// Of a group of points: what they share beside size and way. What ran differs from size to size.
+/// Of a group of points: what they share beside size and way. What ran differs from size to size,
+/// and no library is asked to know buffers beforehand any more.
 Setting group_of(const Point& point) {
   return point.setting.without({Parameter::message_bytes,
                                 Parameter::algorithm,
                                 Parameter::protocol,
+                                Parameter::registered,
                                 Parameter::shared_gpu,
                                 Parameter::ran_algorithm,
                                 Parameter::ran_protocol,
@@ -106,7 +108,6 @@ AlgorithmResult analyse_group(const Setting& key, const Group& group) {
   result.mode = *key.symbol<CollectiveMode>(Parameter::mode);
   result.ranks = static_cast<int>(*key.count(Parameter::ranks));
   result.in_place = key.flag(Parameter::in_place);
-  result.registered = key.flag(Parameter::registered);
   result.shared_gpu = group.shared_gpu;
   const double factor = bus_factor(result.collective, result.ranks);
   for (const auto& [way, sizes] : group.ways) {

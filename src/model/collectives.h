@@ -103,7 +103,6 @@ struct AlgorithmResult {
   CollectiveMode mode = CollectiveMode::isolated;
   int ranks = 2;
   bool in_place = false;
-  bool registered = false;
   bool shared_gpu = false;              // plumbing: no figure of an interconnect
   std::vector<ChosenPoint> chosen;      // by size
   std::optional<CommunicationFit> fit;  // of `chosen`; absent for too few sizes
@@ -372,7 +371,7 @@ AllReduceAnswer answer_all_reduce(const AllReduceQuestion& question);
 
 // NCCL's collectives of a run: a line per algorithm and protocol, and the minimum over the lines.
 
-/// One result per (topology, collective, mode, rank count, in place, registered) of comm.nccl, in
+/// One result per (topology, collective, mode, rank count, in place) of comm.nccl, in
 /// that order. Points of one size are pooled.
 std::vector<AlgorithmResult> analyse_algorithms(const Run& run);
 

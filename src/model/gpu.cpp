@@ -72,7 +72,6 @@ GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& option
   const std::vector<GpuGemm> all = products(probe_name::gpu_gemm);
   result.formats = formats_of(all, result);
   place_products(all, result);
-  result.contention = contention_of(products(probe_name::gpu_contention));
   const ProbeRecord transfers = points_of_gpu(run, probe_name::gpu_transfer, ordinal);
   result.transfers = transfers_of(run, transfers, result.identity);
   if (auto lowered = lowered_pcie_link(run, transfers, ordinal)) {
@@ -86,7 +85,6 @@ constexpr std::array gpu_probes{probe_name::gpu_compute,
                                 probe_name::gpu_memory,
                                 probe_name::gpu_latency,
                                 probe_name::gpu_gemm,
-                                probe_name::gpu_contention,
                                 probe_name::gpu_together,
                                 probe_name::gpu_transfer,
                                 probe_name::gpu_launch};

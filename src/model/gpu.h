@@ -57,7 +57,6 @@ struct GpuResult {
   std::vector<GpuFormat> formats;
   std::vector<GpuTransfer> transfers;
   std::vector<MeasuredAt<LaunchKind, Seconds>> launches;
-  std::vector<ContentionPoint> contention;
   std::vector<std::string> warnings;  // impossible rates, unknown peaks, missing telemetry
 };
 

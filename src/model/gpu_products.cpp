@@ -236,26 +236,4 @@ double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiproces
   return waves / std::ceil(waves);
 }
 
-std::vector<ContentionPoint> contention_of(std::span<const GpuGemm> products) {
-  std::vector<GpuGemm> sorted(products.begin(), products.end());
-  std::ranges::stable_sort(sorted, std::greater{}, &GpuGemm::multiprocessors);
-  std::vector<ContentionPoint> points;
-  if (sorted.size() < 2 || sorted.front().multiprocessors <= 0) return points;
-  const GpuGemm& whole = sorted.front();
-  for (const GpuGemm& gemm : sorted) {
-    ContentionPoint point{
-        gemm.format.precision, gemm.multiprocessors, gemm.rate, {1.0, {}, 0}, 1.0, {}};
-    const double share = static_cast<double>(gemm.multiprocessors) / whole.multiprocessors;
-    point.of_multiprocessors = share;
-    point.flop_per_clock = gemm.flop_per_clock;
-    if (&gemm != &whole) {
-      point.of_all = gemm.flop_per_clock && whole.flop_per_clock
-                         ? transform(ratio(*gemm.flop_per_clock, *whole.flop_per_clock),
-                                     [=](double value) { return value * share; })
-                         : ratio(gemm.rate, whole.rate);
-    }
-    points.push_back(std::move(point));
-  }
-  return points;
-}
 }  // namespace scaleworth::model

@@ -67,16 +67,6 @@ struct GpuFormat {
   std::optional<LossWaterfall> waterfall;  // of `steady`
 };
 
-/// A product's rate while a resident kernel holds multiprocessors, as a collective would.
-struct ContentionPoint {
-  NumberFormat precision = NumberFormat::bf16;
-  int multiprocessors = 0;  // left to the product
-  Estimate<FlopPerSecond> rate;
-  /// Of the rate with the most multiprocessors, both per counted clock where there is one.
-  Estimate<double> of_all;
-  double of_multiprocessors = 1.0;  // their share: what a proportional loss would leave
-  std::optional<Estimate<double>> flop_per_clock;  // and multiprocessor left
-};
 
 /// "bf16 8192 x 8192 x 8192", with the batch where it is not 1.
 std::string product_text(const GpuGemm& gemm);
@@ -168,8 +158,4 @@ Tile tile_of(const GpuGemm& gemm);
 /// and tiles that take equally long. Throws UserError for a figure that is not positive.
 double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiprocessors);
 
-/// One entry per product of roofline.gpu.contention, most multiprocessors first; rates relative to
-/// the first, per counted clock: held ones draw less power, and the clock rises. Empty for fewer
-/// than two counts.
-std::vector<ContentionPoint> contention_of(std::span<const GpuGemm> products);
 }  // namespace scaleworth::model

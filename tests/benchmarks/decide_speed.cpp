@@ -40,9 +40,6 @@ int main(int argc, char** argv) {
   timed("reading", [&] { file = cli::parse_table(text, "table.csv"); });
   model::DecisionRequest request;
   request.metrics.prices = model::Prices{dollars_per_hour(2.1), dollars_per_hour(9.0)};
-  request.intervals = false;
-  timed("deciding without intervals", [&] { model::decide_table(file.table, request); });
-  request.intervals = true;
-  timed("deciding with intervals", [&] { model::decide_table(file.table, request); });
+  timed("deciding", [&] { model::decide_table(file.table, request); });
   return 0;
 }

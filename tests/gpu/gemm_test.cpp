@@ -102,16 +102,3 @@ TEST_CASE("a product that does not fit is refused with the sizes", "[gpu]") {
   // The GPU goes on.
   CHECK(verified_and_timed(product(NumberFormat::fp16, 256, 256, 256)).has_value());
 }
-
-TEST_CASE("a product beside held multiprocessors loses at least most of their share", "[gpu]") {
-  if (!has_library()) return;
-  const auto session = device().open_gemm(product(NumberFormat::fp16, 8192, 8192, 1024));
-  const auto candidates = session->candidates(1, Bytes(32.0 * mebibyte));
-  REQUIRE_FALSE(candidates.empty());
-  const auto cycles = [&](int held) {
-    const auto measured = session->time(candidates.front(), {.held = held, .target = brief()});
-    return median(measured.time_s) * median(measured.clock_hz);
-  };
-  const int half = device().description().multiprocessors / 2;
-  CHECK(cycles(half) > 1.6 * cycles(0));
-}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The training step on the first GPU against the host's trainer, and its graphs and spans.
+// The training step on the first GPU against the host's trainer, and its spans.
 #include "cuda/training/train.h"
 #include "probes/host/training/model.h"
 #include "probes/rendezvous.h"
@@ -75,14 +75,6 @@ TEST_CASE("a training on the GPU has the host's losses within bf16", "[gpu]") {
   require_host_losses(tiny(), train(tiny()).loss);
 }
 
-TEST_CASE("steps replayed from graphs have the same losses", "[gpu]") {
-  TrainingWork work = tiny();
-  work.graphs = true;
-  const TrainingMeasured measured = train(work);
-  REQUIRE(measured.graphs_missing.empty());
-  require_host_losses(work, measured.loss);
-}
-
 TEST_CASE("the ledger of a step on the GPU is whole", "[gpu]") {
   const TrainingMeasured measured = train(tiny());
   const trace::Ledger ledger = trace::build_ledger(measured.timeline);
@@ -92,22 +84,6 @@ TEST_CASE("the ledger of a step on the GPU is whole", "[gpu]") {
     REQUIRE(entry.part(Part::compute) > std::chrono::nanoseconds::zero());
     REQUIRE(entry.part(Part::optimizer) > std::chrono::nanoseconds::zero());
     REQUIRE(entry.part(Part::unattributed) == std::chrono::nanoseconds::zero());
-  }
-}
-
-TEST_CASE("a traced training tells its kernels, or why not", "[gpu]") {
-  TrainingWork work = tiny();
-  work.trace = true;
-  const TrainingMeasured measured = train(work);
-  if (!measured.trace_missing.empty()) {
-    WARN(measured.trace_missing);
-    return;
-  }
-  REQUIRE(measured.dropped_records == 0);
-  const trace::Ledger ledger = trace::build_ledger(measured.timeline);
-  REQUIRE(ledger.entries.size() == 8);
-  for (const StepLedger& entry : ledger.entries) {
-    REQUIRE(entry.part(Part::compute) > std::chrono::nanoseconds::zero());
   }
 }
 

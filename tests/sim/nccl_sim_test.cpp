@@ -45,7 +45,7 @@ Run measured(const RankTruth& truth,
 const model::AlgorithmResult& plain_all_reduce(const std::vector<model::AlgorithmResult>& results) {
   return *std::find_if(results.begin(), results.end(), [](const auto& result) {
     return result.collective == Collective::all_reduce && result.mode == CollectiveMode::isolated &&
-           !result.in_place && !result.registered;
+           !result.in_place;
   });
 }
 

@@ -36,7 +36,7 @@ std::string describe_placement(const std::vector<int>& node, int nodes) {
 void refuse_what_mpi_lacks(const CollectiveWork& work) {
   const bool known = std::find(all_collectives.begin(), all_collectives.end(), work.collective) !=
                      all_collectives.end();
-  if (!known || work.mode == CollectiveMode::graph || work.in_place || work.registered ||
+  if (!known || work.mode == CollectiveMode::graph || work.in_place ||
       !work.members.empty() || !work.algorithm.empty()) {
     throw NothingToMeasure(
         "MPI ranks measure six collectives among the first ranks, isolated and back to back, out "

@@ -291,13 +291,6 @@ std::vector<double> run_steps(Trainer& trainer,
   return losses;
 }
 
-void check_host_work(const TrainingWork& work) {
-  check_training_work(work);
-  if (!work.graphs && !work.trace) return;
-  throw UserError(
-      "training on a CPU: there are neither CUDA graphs nor kernels to trace, leave them out");
-}
-
 Seconds fastest_step(const Timeline& timeline) {
   return Seconds(quantile(slowest_steps(timeline), 0.0).value_or(0.0));
 }
@@ -335,7 +328,7 @@ TrainingMeasured measure(const MpiModule& mpi,
 }  // namespace
 
 TrainingMeasured train_alone(const Blas& blas, const TrainingWork& work) {
-  check_host_work(work);
+  check_training_work(work);
   if (work.ranks != 1) throw UserError("training without MPI: use 1 rank");
   blas.set_threads(1);
   TrainingMeasured measured;
@@ -361,7 +354,7 @@ TrainingMeasured train_on_ranks(const MpiModule& mpi,
                                 MpiGroup group,
                                 const Blas& blas,
                                 const TrainingWork& work) {
-  check_host_work(work);
+  check_training_work(work);
   if (work.ranks != mpi.size(group)) {
     throw UserError(
         "training on {} ranks: the group has {}; use as many", work.ranks, mpi.size(group));

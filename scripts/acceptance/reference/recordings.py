@@ -72,12 +72,12 @@ def check_export(place, record, name, source, attribution):
 
 def keep_example(place, record, name, source):
     """The slowest step for ui.perfetto.dev, below 5 MB: of rank 0 alone where all ranks are too much."""
-    target = record.path(name + ".pftrace")
+    target = record.path(name + ".json.gz")
     for more in ([], ["--export-ranks", "0"]):
         run(record, name + ".example", [place.program, "attribute", source, "--export", target, "--slowest-step", *more], 120,
             place.deadline)
         if os.path.exists(target) and os.path.getsize(target) < EXAMPLE_BYTES:
-            record.keep(name + ".pftrace")
+            record.keep(name + ".json.gz")
             record.check(f"{name}: example for Perfetto", True, f"{os.path.getsize(target)} bytes", f"below {EXAMPLE_BYTES} bytes")
             return
     size = os.path.getsize(target) if os.path.exists(target) else "none"

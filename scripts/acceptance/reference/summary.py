@@ -11,7 +11,7 @@ from reference.record import table
 ORDER = ("capture", "tests", "bench", "training", "nccl", "faults")
 CANNOT = 77
 KEPT_BYTES = 5 << 20  # of one file in a folder of recorded measurements
-KEPT = ("run.json", "report.html", "acceptance.json", "acceptance.out", "list.out", "ours-against-kineto.txt", ".pftrace",
+KEPT = ("run.json", "report.html", "acceptance.json", "acceptance.out", "list.out", "ours-against-kineto.txt", "-step.json.gz",
         ".times.json")
 
 

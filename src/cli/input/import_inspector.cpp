@@ -239,7 +239,6 @@ void InspectorReader::State::add_points() {
                     {Parameter::algorithm, std::string()},
                     {Parameter::protocol, std::string()},
                     {Parameter::in_place, false},
-                    {Parameter::registered, false},
                     {Parameter::shared_gpu, false}};
     if (among.nodes) setting.set(Parameter::nodes, std::int64_t{*among.nodes});
     if (!one.algorithm.empty()) setting.set(Parameter::ran_algorithm, one.algorithm);

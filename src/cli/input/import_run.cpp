@@ -241,7 +241,6 @@ Setting setting_of(const CollectiveTest& test, const TestIdentity& identity) {
                   {Parameter::selection, RankSelection::all},
                   {Parameter::algorithm, forced(test, "NCCL_ALGO")},
                   {Parameter::protocol, forced(test, "NCCL_PROTO")},
-                  {Parameter::registered, false},
                   {Parameter::shared_gpu, identity.shared_gpu}};
   if (identity.nodes) setting.set(Parameter::nodes, std::int64_t{*identity.nodes});
   return setting;

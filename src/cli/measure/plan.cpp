@@ -29,10 +29,8 @@ constexpr std::array by_value{probe_name::step_training,
                               probe_name::gpu_transfer,
                               probe_name::gpu_launch,
                               probe_name::gpu_compute,
-                              probe_name::step_variants,
                               probe_name::gpu_latency,
-                              probe_name::roofline_latency,
-                              probe_name::gpu_contention};
+                              probe_name::roofline_latency};
 
 /// Smaller for what matters more.
 auto value_order(const PlannedProbe& probe) {

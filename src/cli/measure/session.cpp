@@ -55,10 +55,9 @@ std::optional<RunDirectory> new_directory(const MeasureOptions& options, bool wr
 }
 
 std::string trace_file_name(const Run& run, const std::string& folder, const Point& setting) {
-  const std::string stem = fmt::format("{}trace-{}{}-{}",
+  const std::string stem = fmt::format("{}trace-{}-{}",
                                        folder,
                                        setting.setting.text(Parameter::scaling),
-                                       setting.setting.text(Parameter::step_variant),
                                        integer_parameter(setting, Parameter::ranks));
   std::string name = stem + ".json";
   for (int copy = 2; std::ranges::count(run.files, name) > 0; ++copy) {

@@ -70,7 +70,7 @@ constexpr std::array parameters{
     text(P::algorithm, "algorithm", "Forced on the library, in its words; empty: its own choice."),
     text(P::protocol, "protocol", "Likewise."),
     flag(P::in_place, "in_place", "One buffer instead of two."),
-    flag(P::registered, "registered", "Buffers known to the library beforehand."),
+    flag(P::registered, "registered", "Of runs of 0.1.0 and before: buffers known to the library beforehand."),
     flag(P::shared_gpu, "shared_gpu", "Several ranks on one GPU: no figure of an interconnect."),
     text(P::data_type, "data_type", "Type of the elements: float, half."),
     text(P::reduction, "reduction", "Operation on the elements: sum, max."),

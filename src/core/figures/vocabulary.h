@@ -62,7 +62,8 @@ enum class LaunchKind : std::uint8_t { empty_kernel, graph_node, synchronise };
 enum class OperandData : std::uint8_t { uniform, normal, zero };
 
 /// In which part of a probe a point was measured. Products: coarse, fine, trial (search); burst
-/// (near the highest clock, after a pause), steady (sustained), contention, alone, together.
+/// (near the highest clock, after a pause), steady (sustained), alone, together; contention: of runs
+/// of 0.1.0 and before.
 /// Streams: pilot (few samples, to choose the kernel), sweep. Transfers: alone, together (all GPUs
 /// at once).
 enum class Pass : std::uint8_t {
@@ -109,8 +110,7 @@ enum class Collective : std::uint8_t {
 /// back_to_back: many operations between two clock readings, divided: throughput of pipelined
 /// calls.
 /// graph: the same many operations, captured once and replayed as a CUDA graph; GPUs only.
-/// symmetric_windows: isolated, on buffers in memory that all ranks share; GPUs only.
-enum class CollectiveMode : std::uint8_t { isolated, back_to_back, graph, symmetric_windows };
+enum class CollectiveMode : std::uint8_t { isolated, back_to_back, graph };
 
 /// What lies between two ranks.
 enum class LinkKind : std::uint8_t {
@@ -135,8 +135,8 @@ enum class RankSelection : std::uint8_t {
 /// strong: one global batch, divided over the ranks; weak: a batch per rank.
 enum class BatchScaling : std::uint8_t { strong, weak };
 
-/// How the reference step's kernels reach the GPU: launched one by one, replayed from graphs,
-/// launched and traced by CUPTI.
+/// Of runs of 0.1.0 and before: the reference step's kernels launched one by one, replayed from
+/// graphs, launched and traced by CUPTI.
 enum class StepVariant : std::uint8_t { launched, graphs, traced };
 
 /// `key` stands in files and never changes; `word` is printed.
@@ -228,10 +228,7 @@ inline constexpr std::array word_list<Collective>{Word{"all_reduce", "all reduce
                                                   Word{"scatter", "scatter"}};
 template <>
 inline constexpr std::array word_list<CollectiveMode>{
-    Word{"isolated", "isolated"},
-    Word{"back_to_back", "back to back"},
-    Word{"graph", "graph"},
-    Word{"symmetric_windows", "symmetric windows"}};
+    Word{"isolated", "isolated"}, Word{"back_to_back", "back to back"}, Word{"graph", "graph"}};
 template <>
 inline constexpr std::array word_list<LinkKind>{Word{"same_gpu", "same GPU"},
                                                 Word{"nvlink", "NVLink"},

@@ -3,7 +3,7 @@
 /// that JSON follow.
 ///
 ///   void campaign(Fields& json, const Campaign& one) {
-///     json("time_s", one.time, "On all GPUs, without restarts.");
+///     json("work", one.name, or_null);
 ///     json.members("rate_flop_per_s", one.rate, "gpus", one.gpus);
 ///     json.array("steps", one.steps, step);  // void step(Fields&, const Step&)
 ///   }
@@ -78,6 +78,7 @@ struct FieldOptions {
   bool or_null = false;          // an empty text or a number that is not finite is null
   const char* one_of = nullptr;  // the texts that there are, separated by '|'
   bool by_word = false;          // of a vocabulary its word in place of its key
+  const char* sentence = "";     // what the schema says of it, of members that are data
 
   /// Of a member among several.
   template <class V>
@@ -92,17 +93,19 @@ constexpr FieldOptions one_of(const char* texts) {
   return {.one_of = texts};
 }
 
+/// Its text: objects and arrays on a line each where they fit, flat arrays always. Bytes that are
+/// no UTF-8 become U+FFFD.
+std::string json_text(const nlohmann::ordered_json& value);
+
 /// What heads a document and its schema; no "kind" where that is null.
 struct JsonHead {
-  const char* id;
-  const char* title;
-  const char* sentence;
   int schema_version;
   const char* kind;
 };
 
 /// A document or its schema under construction, member by member in the order of the calls. A
 /// schema takes the types alone: elements and absent objects are described by their default value.
+/// What a member means stands in docs/*.schema.json, written by hand.
 class Fields {
  public:
   enum class Make { document, schema };
@@ -114,16 +117,9 @@ class Fields {
   /// A number (quantities in base units, times in nanoseconds), text, truth or rank, one of several
   /// of these, a vector or a map of them, an interval or an estimate; null for an absent one.
   template <class V>
-  void operator()(std::string_view key,
-                  const V& value,
-                  std::string_view sentence = "",
-                  const FieldOptions& options = {}) {
+  void operator()(std::string_view key, const V& value, const FieldOptions& options = {}) {
     key_ = key;
-    put(value, sentence, options);
-  }
-  template <class V>
-  void operator()(std::string_view key, const V& value, const FieldOptions& options) {
-    (*this)(key, value, "", options);
+    put(value, options);
   }
   /// Of `or_null(value)`.
   template <class V>
@@ -144,40 +140,33 @@ class Fields {
 
   /// `members(json)`.
   template <std::invocable<Fields&> Members>
-  void object(std::string_view key, Members members, std::string_view sentence = "") {
+  void object(std::string_view key, Members members) {
     key_ = key;
-    begin("object", nullptr, sentence, false);
+    begin("object", nullptr, false);
     members(*this);
     end();
   }
   /// `members(json)`, or null where it is not there; the schema calls `members` all the same.
   template <std::invocable<Fields&> Members>
-  void object_if(bool there,
-                 std::string_view key,
-                 Members members,
-                 std::string_view sentence = "") {
+  void object_if(bool there, std::string_view key, Members members) {
     key_ = key;
     if (is_null(there)) return;
-    begin("object", nullptr, sentence, true);
+    begin("object", nullptr, true);
     members(*this);
     end();
   }
   /// `members(json, value)`; null for an absent one.
   template <class V, class Members>
-  requires(!std::is_convertible_v<Members, std::string_view>) void object(
-      std::string_view key, const V& value, Members members, std::string_view sentence = "") {
+  void object(std::string_view key, const V& value, Members members) {
     key_ = key;
-    struct_of(address(value), members, sentence, is_optional<V>);
+    struct_of(address(value), members, is_optional<V>);
   }
   /// `members(json, element)` for each element of a vector; null for an absent one.
   template <class V, class Members>
-  void array(std::string_view key,
-             const V& values,
-             Members members,
-             std::string_view sentence = "") {
+  void array(std::string_view key, const V& values, Members members) {
     key_ = key;
-    list(address(values), true, sentence, is_optional<V>, [&](const auto& one) {
-      struct_of(&one, members, "", false);
+    list(address(values), true, is_optional<V>, [&](const auto& one) {
+      struct_of(&one, members, false);
     });
   }
   /// `members(json)` only where they are `there`; the schema describes them without requiring them.
@@ -188,8 +177,6 @@ class Fields {
     members(*this);
     require(true);
   }
-  /// Of the next member, where the line of its call is too short for it.
-  void sentence(const char* of_next) { sentence_ = of_next; }
   /// Of the first expression, which it takes off: "rate" of "one.rate, one.time".
   static std::string last_name(std::string_view& expressions) {
     const std::string_view first = expressions.substr(0, expressions.find(','));
@@ -198,23 +185,16 @@ class Fields {
     return std::string(first.substr(start, first.find(')') - start));
   }
   /// Of the object whose members follow: the schema describes it once, under this name.
-  void named(const char* name, const char* sentence = "");
+  void named(const char* name);
 
   /// The document; takes it out.
   nlohmann::ordered_json take();
-  /// Its text: objects and arrays on a line each where they fit, flat arrays always. Bytes that are
-  /// no UTF-8 become U+FFFD.
   std::string text();
   std::string schema();
 
  private:
   using Leaf = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string_view>;
   struct State;
-  struct About {
-    std::string_view sentence;
-    FieldOptions options = {};
-    bool null = false;  // the value may be absent
-  };
 
   template <class V>
   void member(const std::string& name, const V& value, const FieldOptions& options = {}) {
@@ -262,75 +242,76 @@ class Fields {
     return value ? &*value : nullptr;
   }
   template <class V>
-  void put(const V& value, std::string_view sentence, const FieldOptions& options) {
-    write(address(value), {sentence, options, is_optional<V>});
+  void put(const V& value, const FieldOptions& options) {
+    write(address(value), options, is_optional<V>);
   }
 
-  // `value` is null for an absent one.
+  // `value` is null for an absent one; `null` where it may be.
 
   template <class V>
-  void write(const V* value, const About& about) {
+  void write(const V* value, const FieldOptions& options, bool null) {
     if constexpr (Vocabulary<V>) {
-      if (value && about.options.by_word)
-        return leaf("string", std::string_view(word_of(*value)), about);
+      if (value && options.by_word)
+        return leaf("string", std::string_view(word_of(*value)), options, null);
     }
-    leaf(type_name<V>(), value ? leaf_of(*value) : Leaf{}, about);
+    leaf(type_name<V>(), value ? leaf_of(*value) : Leaf{}, options, null);
   }
   template <class... V>
-  void write(const std::variant<V...>* value, const About& about) {
+  void write(const std::variant<V...>* value, const FieldOptions& options, bool null) {
     std::string names;
     if (make_ == Make::schema) ((names += names.empty() ? "" : "|", names += type_name<V>()), ...);
     const auto held = [](const auto& one) { return leaf_of(one); };
-    leaf(names.c_str(), value ? std::visit(held, *value) : Leaf{}, about);
+    leaf(names.c_str(), value ? std::visit(held, *value) : Leaf{}, options, null);
   }
   template <class V>
-  void write(const Interval<V>* value, const About& about) {
+  void write(const Interval<V>* value, const FieldOptions&, bool null) {
     const auto ends = [](Fields& json, const Interval<V>& one) {
       json("low", one.low);
       json("high", one.high);
     };
-    struct_of(value, ends, about.sentence, about.null);
+    struct_of(value, ends, null);
   }
   template <class V>
-  void write(const Estimate<V>* value, const About& about) {
+  void write(const Estimate<V>* value, const FieldOptions&, bool null) {
     const auto members = [](Fields& json, const Estimate<V>& one) {
       const auto end_of = [&](V Interval<V>::*end) {
         return one.interval ? std::optional<V>((*one.interval).*end) : std::nullopt;
       };
-      json.named("estimate", "A number with its 95 % interval.");
+      json.named("estimate");
       json("value", one.value, or_null);
       json("low", end_of(&Interval<V>::low));
       json("high", end_of(&Interval<V>::high));
       json("samples", one.samples);
     };
-    struct_of(value, members, about.sentence, about.null);
+    struct_of(value, members, null);
   }
   template <class V>
-  void write(const std::vector<V>* values, const About& about) {
-    const auto one = [&](const V& value) { put(value, "", about.options); };
-    list(values, true, about.sentence, about.null, one);
+  void write(const std::vector<V>* values, const FieldOptions& options, bool null) {
+    list(values, true, null, [&](const V& value) { put(value, options); });
   }
-  void write(const Series* samples, const About& about) {
-    write(static_cast<const std::vector<double>*>(samples), about);
-  }
-  template <class V>
-  void write(const std::map<std::string, V>* values, const About& about) {
-    by_name(values, about);
+  void write(const Series* samples, const FieldOptions& options, bool null) {
+    write(static_cast<const std::vector<double>*>(samples), options, null);
   }
   template <class V>
-  void write(const std::vector<std::pair<std::string, V>>* values, const About& about) {
-    by_name(values, about);
+  void write(const std::map<std::string, V>* values, const FieldOptions& options, bool null) {
+    by_name(values, options, null);
+  }
+  template <class V>
+  void write(const std::vector<std::pair<std::string, V>>* values,
+             const FieldOptions& options,
+             bool null) {
+    by_name(values, options, null);
   }
   template <class Pairs>
-  void by_name(const Pairs* values, const About& about) {
-    const auto one = [&](const auto& pair) { (*this)(pair.first, pair.second, about.options); };
-    list(values, false, about.sentence, about.null, one);
+  void by_name(const Pairs* values, const FieldOptions& options, bool null) {
+    const auto one = [&](const auto& pair) { (*this)(pair.first, pair.second, options); };
+    list(values, false, null, one);
   }
 
   template <class T, class Members>
-  void struct_of(const T* value, Members& members, std::string_view sentence, bool null) {
+  void struct_of(const T* value, Members& members, bool null) {
     if (is_null(value != nullptr)) return;
-    begin("object", nullptr, sentence, null);
+    begin("object", nullptr, null);
     if constexpr (std::is_default_constructible_v<T>) {
       static const T none{};
       members(*this, value ? *value : none);
@@ -341,9 +322,9 @@ class Fields {
   }
   /// `each(element)` for the elements of an array, or of an object whose keys are not known.
   template <class Range, class Each>
-  void list(const Range* values, bool array, std::string_view sentence, bool null, Each each) {
+  void list(const Range* values, bool array, bool null, Each each) {
     if (is_null(values != nullptr)) return;
-    begin(array ? "array" : "object", array ? "items" : "additionalProperties", sentence, null);
+    begin(array ? "array" : "object", array ? "items" : "additionalProperties", null);
     if (make_ == Make::schema) {
       each(typename Range::value_type{});
     } else {
@@ -353,25 +334,22 @@ class Fields {
   }
 
   /// `type`: one or several, separated by '|'.
-  void leaf(const char* type, const Leaf& value, const About& about);
+  void leaf(const char* type, const Leaf& value, const FieldOptions& options, bool null);
   /// In a document the null that stands for what is not there, and true.
   bool is_null(bool there);
   /// `of_each`: in the schema of a list the keyword of its elements; null for known members.
-  void begin(const char* type, const char* of_each, std::string_view sentence, bool null);
+  void begin(const char* type, const char* of_each, bool null);
   /// Whether the schema requires the members that follow.
   void require(bool required);
   void end();
-  /// The rule of a member so far.
-  nlohmann::ordered_json with_sentence(std::string_view sentence);
 
   Make make_;
   std::string key_;  // a copy: keys may be temporary
-  std::string_view sentence_;
   std::unique_ptr<State> state_;
 };
 
 /// The parameters of a setting by their keys; the schema describes every one.
-void put_setting(Fields& json, const char* key, const Setting& setting, const char* sentence = "");
+void put_setting(Fields& json, const char* key, const Setting& setting);
 
 /// The schema of the document that `members(json)` writes under `head`.
 template <std::invocable<Fields&> Members>

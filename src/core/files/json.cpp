@@ -19,103 +19,7 @@ using nlohmann::ordered_json;
 constexpr std::size_t value_cost = 48;
 constexpr std::size_t text_cost = 64;
 constexpr std::size_t key_cost = 96;
-constexpr std::size_t deepest_nesting = 16;
-
-/// Receives the parser's events and builds the document; counts as it goes.
-class Builder {
- public:
-  Builder(std::string_view text, const std::string& where, std::size_t memory_bytes)
-      : text_(text), where_(where), most_(memory_bytes) {}
-
-  bool null() { return add(nullptr, value_cost); }
-  bool boolean(bool value) { return add(value, value_cost); }
-  bool number_integer(std::int64_t value) { return add(value, value_cost); }
-  bool number_unsigned(std::uint64_t value) { return add(value, value_cost); }
-  bool number_float(double value, const std::string&) { return add(value, value_cost); }
-  bool string(std::string& value) {
-    const std::size_t cost = text_cost + value.size();
-    return add(std::move(value), cost);
-  }
-  bool binary(json::binary_t&) { return false; }
-  bool start_object(std::size_t) { return open(json::object()); }
-  bool start_array(std::size_t) { return open(json::array()); }
-  bool key(std::string& value) {
-    spend(key_cost + value.size());
-    key_ = std::move(value);
-    return true;
-  }
-  bool end_object() { return close(); }
-  bool end_array() { return close(); }
-  bool parse_error(std::size_t position, const std::string&, const json::exception& error) {
-    const bool overflow = dynamic_cast<const json::out_of_range*>(&error) != nullptr;
-    const char* cause = "is not JSON";
-    if (overflow) cause = "has a number beyond the range of a double";
-    if (position > text_.size()) cause = "ends too early (truncated)";
-    fail(position, cause);
-  }
-  json take() { return std::move(root_); }
-
- private:
-  [[noreturn]] void fail(std::size_t position, const char* cause) const {
-    const std::size_t byte = std::min(position, text_.size());
-    const auto line = 1 + std::count(text_.begin(), text_.begin() + byte, '\n');
-    throw UserError(
-        "{}: {} at line {}, byte {}; restore the file or write it again with the "
-        "program that made it",
-        where_,
-        cause,
-        line,
-        byte);
-  }
-  void spend(std::size_t cost) {
-    memory_ += cost;
-    if (memory_ <= most_) return;
-    throw UserError(
-        "{}: would take more than {} MiB of memory; it is no file of this program, "
-        "give another one",
-        where_,
-        most_ >> 20);
-  }
-  json* insert(json&& value, std::size_t cost) {
-    spend(cost);
-    if (open_.empty()) {
-      root_ = std::move(value);
-      return &root_;
-    }
-    json& parent = *open_.back();
-    if (parent.is_array()) {
-      parent.push_back(std::move(value));
-      return &parent.back();
-    }
-    return &(parent[key_] = std::move(value));
-  }
-  bool add(json&& value, std::size_t cost) {
-    insert(std::move(value), cost);
-    return true;
-  }
-  bool open(json&& container) {
-    if (open_.size() >= deepest_nesting) {
-      throw UserError(
-          "{}: nested deeper than {} levels; it is no file of this program, give another one",
-          where_,
-          deepest_nesting);
-    }
-    open_.push_back(insert(std::move(container), text_cost));
-    return true;
-  }
-  bool close() {
-    open_.pop_back();
-    return true;
-  }
-
-  std::string_view text_;
-  const std::string& where_;
-  std::size_t most_;  // bytes
-  json root_;
-  std::vector<json*> open_;  // stays valid: only the innermost container grows
-  std::string key_;
-  std::size_t memory_ = 0;
-};
+constexpr int deepest_nesting = 16;
 
 /// A container that members are added to; in a schema, the rule of one.
 struct Container {
@@ -281,9 +185,50 @@ std::string simple_json(std::string_view text) {
 }
 
 json parse_bounded_json(std::string_view text, const std::string& where, std::size_t memory_bytes) {
-  Builder builder(text, where, memory_bytes);
-  json::sax_parse(text.begin(), text.end(), &builder);
-  return builder.take();
+  std::size_t memory = 0;
+  const auto count = [&](int depth, json::parse_event_t event, const json& value) {
+    const bool begins =
+        event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
+    if (begins && depth >= deepest_nesting) {
+      throw UserError(
+          "{}: nested deeper than {} levels; it is no file of this program, give another one",
+          where,
+          deepest_nesting);
+    }
+    const bool is_key = event == json::parse_event_t::key;
+    if (value.is_string())
+      memory += (is_key ? key_cost : text_cost) + value.get_ref<const std::string&>().size();
+    else if (begins || event == json::parse_event_t::value)
+      memory += value_cost;
+    if (memory > memory_bytes) {
+      throw UserError(
+          "{}: would take more than {} MiB of memory; it is no file of this program, "
+          "give another one",
+          where,
+          memory_bytes >> 20);
+    }
+    return true;
+  };
+  const auto fail = [&](std::size_t position, const char* cause) {
+    const std::size_t byte = std::min(position, text.size());
+    throw UserError(
+        "{}: {} at line {}, byte {}; restore the file or write it again with the "
+        "program that made it",
+        where,
+        cause,
+        1 + std::count(text.begin(), text.begin() + byte, '\n'),
+        byte);
+  };
+  try {
+    return json::parse(text, count);
+  } catch (const json::parse_error& error) {
+    fail(error.byte, error.byte > text.size() ? "ends too early (truncated)" : "is not JSON");
+  } catch (const json::out_of_range& error) {
+    const auto quoted = split(error.what(), '\'');  // "number overflow parsing '1e999'"
+    fail(text.find(quoted.size() > 1 ? quoted[1] : ""),
+         "has a number beyond the range of a double");
+  }
+  return {};
 }
 
 struct Fields::State {
@@ -292,45 +237,33 @@ struct Fields::State {
 };
 
 Fields::Fields(Make make, const JsonHead& head) : make_(make), state_(std::make_unique<State>()) {
-  begin("object", nullptr, head.sentence, false);
-  (*this)("schema_version", head.schema_version, "Readers refuse a larger number than they know.");
+  begin("object", nullptr, false);
+  (*this)("schema_version", head.schema_version);
   if (head.kind != nullptr) (*this)("kind", head.kind, one_of(head.kind));
   if (make == Make::document) return;
   ordered_json& rule = state_->open.back().value;
   rule["properties"]["schema_version"].erase("type");
   rule["properties"]["schema_version"]["const"] = head.schema_version;
-  ordered_json whole{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                     {"$id", head.id},
-                     {"title", head.title}};
-  whole.update(rule);
-  rule = std::move(whole);
 }
 Fields::~Fields() = default;
 
-ordered_json Fields::with_sentence(std::string_view sentence) {
-  const std::string_view of_next = std::exchange(sentence_, "");
-  ordered_json rule = ordered_json::object();
-  if (sentence.empty()) sentence = of_next;
-  if (!sentence.empty()) rule["description"] = sentence;
-  return rule;
-}
-
-void Fields::leaf(const char* type, const Leaf& value, const About& about) {
+void Fields::leaf(const char* type, const Leaf& value, const FieldOptions& options, bool null) {
   Container& parent = state_->open.back();
   if (make_ == Make::document) {
     ordered_json made = std::visit([](const auto& held) { return ordered_json(held); }, value);
     const auto* number = std::get_if<double>(&value);
     const auto* text = std::get_if<std::string_view>(&value);
     if (number != nullptr && !std::isfinite(*number)) made = nullptr;
-    if (text != nullptr && text->empty() && about.options.or_null) made = nullptr;
+    if (text != nullptr && text->empty() && options.or_null) made = nullptr;
     return add(parent, false, key_, std::move(made));
   }
-  ordered_json rule = with_sentence(about.sentence);
-  const bool null = about.null || about.options.or_null;
-  if (about.options.one_of == nullptr) {
+  ordered_json rule = ordered_json::object();
+  if (*options.sentence != '\0') rule["description"] = options.sentence;
+  null = null || options.or_null;
+  if (options.one_of == nullptr) {
     rule["type"] = types(type, null);
   } else {
-    rule["enum"] = list_of(about.options.one_of);
+    rule["enum"] = list_of(options.one_of);
     if (null) rule["enum"].push_back(nullptr);
   }
   add(parent, true, key_, std::move(rule));
@@ -342,13 +275,10 @@ bool Fields::is_null(bool there) {
   return true;
 }
 
-void Fields::begin(const char* type, const char* of_each, std::string_view sentence, bool null) {
+void Fields::begin(const char* type, const char* of_each, bool null) {
   const bool array = std::string_view(type) == "array";
   ordered_json value = array ? ordered_json::array() : ordered_json::object();
-  if (make_ == Make::schema) {
-    value = with_sentence(sentence);
-    value["type"] = types(type, null);
-  }
+  if (make_ == Make::schema) value = {{"type", types(type, null)}};
   if (make_ == Make::schema && of_each == nullptr) {
     value["additionalProperties"] = false;
     value["required"] = ordered_json::array();
@@ -361,17 +291,12 @@ void Fields::require(bool required) {
   state_->open.back().required = required;
 }
 
-void Fields::named(const char* name, const char* sentence) {
+void Fields::named(const char* name) {
   if (make_ == Make::document) return;
   Container& open = state_->open.back();
   open.name = name;
   if (open.value["type"].is_array()) open.name += "_or_null";
-  ordered_json rule = with_sentence(sentence);
-  if (open.value.contains("description")) open.place["description"] = open.value["description"];
   open.place["$ref"] = "#/$defs/" + open.name;
-  open.value.erase("description");
-  rule.update(open.value);
-  open.value = std::move(rule);
 }
 
 void Fields::end() {
@@ -388,37 +313,42 @@ ordered_json Fields::take() {
   return std::move(state_->open.front().value);
 }
 
+std::string json_text(const ordered_json& value) {
+  return spread(value, "") + "\n";
+}
+
 std::string Fields::schema() {
   ordered_json whole = take();
   if (!state_->named.empty()) whole["$defs"] = std::move(state_->named);
-  return spread(whole, "") + "\n";
+  return json_text(whole);
 }
 
 std::string Fields::text() {
-  return spread(take(), "") + "\n";
+  return json_text(take());
 }
 
-void put_setting(Fields& json, const char* key, const Setting& setting, const char* sentence) {
+void put_setting(Fields& json, const char* key, const Setting& setting) {
   const auto members = [&](Fields& of) {
     for (const ParameterInfo& about : all_parameters()) {
       of.members_if(setting.contains(about.id), [&](Fields& member) {
         const SettingValue* value = setting.find(about.id);
         const auto* symbol = value ? std::get_if<Symbol>(value) : nullptr;
         const std::string keys = listed(about.words, &Word::key, "|");
+        FieldOptions options{.sentence = about.sentence};
         switch (about.type) {
           case ParameterType::count:
-            return member(about.key, setting.count(about.id).value_or(0), about.sentence);
+            return member(about.key, setting.count(about.id).value_or(0), options);
           case ParameterType::flag:
-            return member(about.key, setting.flag(about.id), about.sentence);
+            return member(about.key, setting.flag(about.id), options);
           case ParameterType::text:
-            return member(about.key, setting.text(about.id), about.sentence);
+            return member(about.key, setting.text(about.id), options);
           case ParameterType::symbol:
-            return member(
-                about.key, symbol ? symbol->key() : "", about.sentence, one_of(keys.c_str()));
+            options.one_of = keys.c_str();
+            return member(about.key, symbol ? symbol->key() : "", options);
         }
       });
     }
   };
-  json.object(key, members, sentence);
+  json.object(key, members);
 }
 }  // namespace scaleworth

@@ -3,7 +3,7 @@
 /// first parameter and the struct serves both.
 ///
 ///   constexpr auto campaign = [](auto& json, auto& one) {
-///     json("time_s", one.time, "On all GPUs, without restarts.");
+///     json("work", one.name, or_null);
 ///     FIELDS(json, one.rate, one.gpus);
 ///     json.array("steps", one.steps, step);
 ///   };
@@ -44,47 +44,38 @@ class JsonReader {
   // As Fields. What a list computes, which cannot be assigned, is not read.
 
   template <class V>
-  void operator()(std::string_view key,
-                  V&& value,
-                  std::string_view = "",
-                  const FieldOptions& options = {}) const {
+  void operator()(std::string_view key, V&& value, const FieldOptions& options = {}) const {
     if constexpr (can_be_read<V>) {
       if (!has(key)) return;
       const JsonReader one = member(key);
       if (!options.or_null || !one.is_null()) one.read(value, options);
     }
   }
-  template <class V>
-  void operator()(std::string_view key, V&& value, const FieldOptions& options) const {
-    (*this)(key, value, "", options);
-  }
   template <class... V>
   void each_member(std::string_view expressions, V&&... values) const {
     (one_of_each(Fields::last_name(expressions), values), ...);
   }
   template <std::invocable<const JsonReader&> Members>
-  void object(std::string_view key, Members members, std::string_view = "") const {
+  void object(std::string_view key, Members members) const {
     if (!has(key)) return;
     const JsonReader inside = member(key);
     members(inside);
   }
   template <class V, class Members>
-  requires(!std::is_convertible_v<Members, std::string_view>) void object(
-      std::string_view key, V& value, Members members, std::string_view = "") const {
+  void object(std::string_view key, V& value, Members members) const {
     if constexpr (can_be_read<V&>) {
       if (has(key)) member(key).read_object(value, members);
     }
   }
   template <class V, class Members>
-  void array(std::string_view key, V& values, Members members, std::string_view = "") const {
+  void array(std::string_view key, V& values, Members members) const {
     if constexpr (can_be_read<V&>) {
       if (!has(key)) return;
       values.clear();
       member(key).each([&](const JsonReader& one) { members(one, values.emplace_back()); });
     }
   }
-  void sentence(const char*) const {}
-  void named(const char*, const char* = "") const {}
+  void named(const char*) const {}
 
   [[noreturn]] void fail(const std::string& problem) const {
     const JsonReader* root = this;

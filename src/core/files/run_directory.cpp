@@ -26,7 +26,7 @@ using nlohmann::json;
 // that follow from the vocabulary are written and described by its lists, and read by their keys.
 
 void setting_fields(Fields& json, const Setting& setting) {
-  put_setting(json, "setting", setting, "What was asked for.");
+  put_setting(json, "setting", setting);
 }
 
 void setting_fields(const JsonReader& run, Setting& setting) {
@@ -44,28 +44,23 @@ void setting_fields(const JsonReader& run, Setting& setting) {
 }
 
 template <class V>
-void metric_fields(Fields& json,
-                   const char* key,
-                   const std::map<Metric, V>& values,
-                   const char* sentence) {
+void metric_fields(Fields& json, const char* key, const std::map<Metric, V>& values) {
   const auto members = [&](Fields& of) {
     for (const MetricInfo& about : all_metrics()) {
       const V* value = value_at(values, about.id);
       of.members_if(value != nullptr, [&](Fields& member) {
         const std::string unit = unit_symbol(about.unit);
         const std::string described = about.sentence + (unit.empty() ? "" : " Unit: " + unit + ".");
-        member(about.key, value == nullptr ? V{} : *value, described);
+        const FieldOptions options{.sentence = described.c_str()};
+        member(about.key, value == nullptr ? V{} : *value, options);
       });
     }
   };
-  json.object(key, members, sentence);
+  json.object(key, members);
 }
 
 template <class V>
-void metric_fields(const JsonReader& point,
-                   const char* key,
-                   std::map<Metric, V>& values,
-                   const char*) {
+void metric_fields(const JsonReader& point, const char* key, std::map<Metric, V>& values) {
   point.member(key).members([&](const std::string& name, const JsonReader& member) {
     const auto metric = metric_of_key(name);
     if (!metric) member.fail("is no metric that this version knows");
@@ -93,13 +88,13 @@ void sampling_fields(Fields& json, const std::map<Metric, Series>& samples) {
             each("kind",
                  sampling_kinds.at(static_cast<std::size_t>(sampling.kind)),
                  one_of("single|mean|minimum"));
-            each("of", sampling.of, "Operations that one sample covers.");
-            each("resolution", sampling.resolution, "Of the number it was read from; 0: exact.");
+            each("of", sampling.of);
+            each("resolution", sampling.resolution);
           });
         });
       }
     };
-    of.object("sampling", members, "What one sample is, where another program took it.");
+    of.object("sampling", members);
   });
 }
 
@@ -125,79 +120,57 @@ constexpr auto placement_fields = [](auto& fields, auto& placement) {
 };
 
 constexpr auto link_fields = [](auto& fields, auto& link) {
-  fields("first", link.first, "Ordinals of the two GPUs.");
+  fields("first", link.first);
   fields("second", link.second);
   fields("kind", link.kind);
-  fields("links", link.links, "NVLinks between them.");
+  fields("links", link.links);
 };
 
 constexpr auto section_fields = [](auto& fields, auto& section) {
   fields("name", section.name);
   fields.array("facts", section.facts, [](auto& members, auto& fact) {
     members("name", fact.name);
-    members("value", fact.value, "null: could not be had, for the reason in source.");
-    members("source", fact.source, "Where the value was read, or why there is none.");
+    members("value", fact.value);
+    members("source", fact.source);
   });
 };
 
 constexpr auto point_fields = [](auto& fields, auto& point) {
   setting_fields(fields, point.setting);
-  metric_fields(fields,
-                "amounts",
-                point.amounts,
-                "Exactly known amounts of one sample: FLOPs, bytes, tokens.");
-  metric_fields(fields,
-                "samples",
-                point.samples,
-                "Series in the order taken; the same index is the same repetition.");
+  metric_fields(fields, "amounts", point.amounts);
+  metric_fields(fields, "samples", point.samples);
   sampling_fields(fields, point.samples);
-  fields("stop_reason", point.stop_reason, "Why sampling ended.", or_null);
+  fields("stop_reason", point.stop_reason, or_null);
   fields("warnings", point.warnings);
 };
 
 constexpr auto probe_fields = [](auto& fields, auto& probe) {
   fields("name", probe.name);
-  fields("status",
-         probe.status,
-         "pending: asked for, not finished before the run ended.",
-         one_of("pending|measured|skipped|failed"));
-  fields("reason", probe.reason, "Why it was skipped or failed.", or_null);
+  fields("status", probe.status, one_of("pending|measured|skipped|failed"));
+  fields("reason", probe.reason, or_null);
   fields("duration_s", probe.duration_s);
-  fields("losses",
-         probe.losses,
-         "Discarded samples, dropped records, unattributed time; units in the names.");
+  fields("losses", probe.losses);
   fields("warnings", probe.warnings);
-  fields.array("points", probe.points, point_fields, "Raw samples taken at one setting each.");
+  fields.array("points", probe.points, point_fields);
 };
 
 constexpr auto run_fields = [](auto& fields, auto& run) {
   fields("tool_version", run.tool_version);
   fields("git_revision", run.git_revision);
-  fields("started_at", run.started_at, "ISO 8601, UTC.");
+  fields("started_at", run.started_at);
   fields("command_line", run.command_line);
-  fields("suite", run.suite, "How thorough the run was: quick or standard.");
-  fields(
-      "complete", run.complete, "false until the last probe has ended; a killed run stays false.");
-  fields("interruption", run.interruption, "Why the run ended early.", or_null);
+  fields("suite", run.suite);
+  fields("complete", run.complete);
+  fields("interruption", run.interruption, or_null);
   fields("warnings", run.warnings);
-  fields("files", run.files, "Files beside run.json, relative to its directory.");
+  fields("files", run.files);
   fields.array("environment", run.environment, section_fields);
-  fields.object("placement",
-                run.placement,
-                placement_fields,
-                "Where the ranks stood; null where none were asked.");
-  fields.array("gpu_links", run.gpu_links, link_fields, "What joins the GPUs of the node.");
-  fields.array("probes", run.probes, probe_fields, "Every probe that was asked for.");
+  fields.object("placement", run.placement, placement_fields);
+  fields.array("gpu_links", run.gpu_links, link_fields);
+  fields.array("probes", run.probes, probe_fields);
 };
 
-constexpr JsonHead run_head{
-    "run.schema.json",
-    "run.json of scaleworth",
-    "What one invocation measured: environment, probes with their outcomes, raw samples, losses. "
-    "Statistics are never stored; they are recomputed from the samples. Units are in the names: _s "
-    "seconds, _ns nanoseconds, _bytes bytes. A value that could not be had is null.",
-    run_schema_version,
-    nullptr};
+constexpr JsonHead run_head{run_schema_version, nullptr};
 
 void require_finite(double number, const std::string& place) {
   if (std::isfinite(number)) return;

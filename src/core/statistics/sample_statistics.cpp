@@ -55,26 +55,8 @@ double exceeding(double t, double degrees_of_freedom) {
 /// Fewer tell nothing: two or three variances agree by chance.
 constexpr std::size_t least_samples = 4;
 
-/// psi(x) and its first derivative, x > 0: recurrence up to 6, there the asymptotic series
-/// (Abramowitz and Stegun 6.3.5, 6.3.18, 6.4.6, 6.4.12); within 1e-8.
-struct Polygamma {
-  double digamma = 0.0;
-  double trigamma = 0.0;
-};
-Polygamma polygamma(double x) {
-  Polygamma value;
-  while (x < 6.0) {
-    value.digamma -= 1.0 / x;
-    value.trigamma += 1.0 / (x * x);
-    x += 1.0;
-  }
-  const double inverse = 1.0 / x;
-  const double square = inverse * inverse;
-  value.digamma +=
-      std::log(x) - 0.5 * inverse - square * (1.0 / 12.0 - square * (1.0 / 120.0 - square / 252.0));
-  value.trigamma += inverse + 0.5 * square +
-                    inverse * square * (1.0 / 6.0 - square * (1.0 / 30.0 - square / 42.0));
-  return value;
+double trigamma(double x) {
+  return Eigen::numext::polygamma(1.0, x);
 }
 
 /// x > 0 with trigamma(x) = value, by bisection of ln x: trigamma falls from x = 0 on.
@@ -83,7 +65,7 @@ double trigamma_inverse(double value) {
   double high = std::log(1e6);
   for (int i = 0; i < 60; ++i) {
     const double middle = 0.5 * (low + high);
-    (polygamma(std::exp(middle)).trigamma > value ? low : high) = middle;
+    (trigamma(std::exp(middle)) > value ? low : high) = middle;
   }
   return std::exp(0.5 * (low + high));
 }
@@ -314,9 +296,8 @@ SampleVariance variance_prior(std::span<const SampleVariance> samples) {
   for (const SampleVariance& sample : samples) {
     if (!(sample.variance > 0.0) || !(sample.degrees > 0.0)) continue;
     const double half = 0.5 * sample.degrees;
-    const Polygamma of_half = polygamma(half);
-    centred.push_back(std::log(sample.variance) - of_half.digamma + std::log(half));
-    scatter_by_chance += of_half.trigamma;
+    centred.push_back(std::log(sample.variance) - Eigen::numext::digamma(half) + std::log(half));
+    scatter_by_chance += trigamma(half);
     all_degrees += sample.degrees;
   }
   if (centred.size() < least_samples) return {};
@@ -328,7 +309,7 @@ SampleVariance variance_prior(std::span<const SampleVariance> samples) {
   const double excess = scatter - scatter_by_chance / count;
   if (excess <= 0.0) return {std::exp(mean), all_degrees};
   const double half = trigamma_inverse(excess);
-  const double log_variance = mean + polygamma(half).digamma - std::log(half);
+  const double log_variance = mean + Eigen::numext::digamma(half) - std::log(half);
   return {std::exp(log_variance), std::min(2.0 * half, all_degrees)};
 }
 

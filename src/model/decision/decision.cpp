@@ -61,7 +61,6 @@ void add_laws(Decision& decision) {
                                decision.further.known_families);
   decision.law_forecast =
       law_forecast(decision.fitted_rows, decision.laws, request.forecast_counts);
-  if (!request.intervals) return;
   if (decision.fit && decision.fitted_rows.size() >= minimum_counts)
     decision.next_measurement = next_measurement(points, *decision.fit, request.metrics.prices);
   const auto estimate = estimate_contention(points);
@@ -229,9 +228,7 @@ void add_knees_and_forecast(Decision& decision) {
       decision.fitted_rows, knee_request(decision), known ? decision.laws : std::nullopt);
   if (decision.axis == Axis::load) return;
   Remark unavailable;
-  if (!decision.law) {
-    unavailable = {"its intervals are left out", " (--no-intervals)"};
-  } else if (beyond_cliff(decision)) {
+  if (beyond_cliff(decision)) {
     unavailable = Remark("a change of regime lies inside the table");
   } else if (decision.law->curve.empty()) {
     unavailable = decision.law->not_identifiable;

@@ -23,7 +23,6 @@ struct DecisionRequest {
   std::vector<int> forecast_counts;  // asked for beside the usual ones
   int law_counts = 64;               // the law's curve reaches to here
   WorkPlan law_work;                 // of a step on that curve
-  bool intervals = true;             // of the law and what it leads to, the slow part
 };
 
 /// Amdahl's law by plain least squares against the rows.

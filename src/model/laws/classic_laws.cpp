@@ -107,21 +107,6 @@ RingTime ring_time(const RingCost& cost, double ranks) {
   return {latency * hops, Seconds(hops / ranks * message.value() * seconds_per_byte)};
 }
 
-std::optional<ContentionFit> fit_informed(const std::vector<TimePoint>& points,
-                                          const RingCost& cost) {
-  if (different_counts(points) < 2) return std::nullopt;
-  for (const TimePoint& at : points) check_time(at.time);
-  const FittedLaw law = ring_family(cost).fit(points);
-  ContentionFit fit;
-  fit.single = law.coefficients[0] + law.coefficients[1];
-  if (!(fit.single > 0.0)) return std::nullopt;
-  fit.serial = law.coefficients[1] / fit.single;
-  double squares = 0.0;
-  for (const TimePoint& at : points) squares += std::pow(law.time(at.count) / at.time - 1.0, 2);
-  fit.residual = std::sqrt(squares / static_cast<double>(points.size()));
-  return fit;
-}
-
 Interval<Seconds> work_depth_bounds(const WorkDepth& of, int ranks) {
   if (!(of.depth.value() > 0.0) || !(of.work >= of.depth)) {
     throw UserError("work and depth must be above 0, and the depth is a part of the work");
@@ -177,20 +162,12 @@ FurtherLaws further_laws(const std::vector<DecisionRow>& rows,
   laws.micro_batches = micro_batch_fit(rows);
   laws.known_families = families_of_micro_batches(rows);
   for (const DecisionRow& row : rows) {
-    if (inputs.ring) {
-      const RingTime time = ring_time(*inputs.ring, row.count);
-      laws.ring.push_back({row.count, time, time.total() / row.time.value});
-    }
-    if (inputs.work_depth) {
-      const Interval<Seconds> bounds = work_depth_bounds(*inputs.work_depth, row.count);
-      const Seconds measured = row.same_work.value;
-      laws.bounds.push_back({row.count, measured, bounds, measured / bounds.high - 1.0});
-    }
+    if (!inputs.work_depth) break;
+    const Interval<Seconds> bounds = work_depth_bounds(*inputs.work_depth, row.count);
+    const Seconds measured = row.same_work.value;
+    laws.bounds.push_back({row.count, measured, bounds, measured / bounds.high - 1.0});
   }
-  if (inputs.ring && scaling == Scaling::strong) {
-    laws.informed = fit_informed(points_of_laws(rows), *inputs.ring);
-    laws.families = {ring_family(*inputs.ring)};
-  }
+  if (inputs.ring && scaling == Scaling::strong) laws.families = {ring_family(*inputs.ring)};
   return laws;
 }
 

@@ -88,12 +88,6 @@ struct RingTime {
 /// one or a cost that is negative.
 RingTime ring_time(const RingCost& cost, double ranks);
 
-/// Least relative squares of what the communication leaves, s in [0, 1], T1 > 0, both without the
-/// known communication; no coherency. Absent for fewer than two different counts, or where the
-/// communication alone is longer than the times. Throws UserError for a time that is not positive.
-std::optional<ContentionFit> fit_informed(const std::vector<TimePoint>& points,
-                                          const RingCost& cost);
-
 /// `work`: time of all operations at one rank; `depth`: of the longest chain that depends on
 /// itself.
 struct WorkDepth {
@@ -115,13 +109,6 @@ struct LawInputs {
   std::optional<WorkDepth> work_depth;
 };
 
-/// The known communication of a row, as measured times hold it.
-struct RingRow {
-  int count = 1;
-  RingTime communication;
-  double share = 0.0;  // of the row's time
-};
-
 struct BoundRow {
   int count = 1;
   Seconds measured;  // of the same work
@@ -134,9 +121,7 @@ struct FurtherLaws {
   std::optional<GustafsonFit> gustafson;  // weak scaling, three counts at least
   /// Of rows with micro-batches and one layout of the replica, two at least.
   std::optional<MicroBatchFit> micro_batches;
-  std::optional<ContentionFit> informed;  // strong scaling with ring costs
-  std::vector<RingRow> ring;              // with ring costs
-  std::vector<BoundRow> bounds;           // with work and depth
+  std::vector<BoundRow> bounds;  // with work and depth
   /// That the inputs add to the laws of the rows.
   std::vector<LawFamily> families;
   /// The only laws where the form is known: micro-batches in one layout of the replica, with the

@@ -24,15 +24,6 @@ LinearLaw linear_law(const std::vector<TimePoint>& points) {
   return fit_linear({law_terms.begin(), law_terms.end()}, points);
 }
 
-double correlation(const std::vector<double>& a, const std::vector<double>& b) {
-  const Eigen::Map<const Eigen::ArrayXd> first(a.data(), static_cast<Eigen::Index>(a.size()));
-  const Eigen::Map<const Eigen::ArrayXd> second(b.data(), static_cast<Eigen::Index>(b.size()));
-  const Eigen::ArrayXd x = first - first.mean();
-  const Eigen::ArrayXd y = second - second.mean();
-  const double norm = std::sqrt(x.square().sum() * y.square().sum());
-  return norm > 0.0 ? (x * y).sum() / norm : 0.0;
-}
-
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
@@ -192,18 +183,13 @@ std::optional<ContentionEstimate> estimate_contention(const std::vector<TimePoin
     if (const auto drawn = law_of(draw, law.residual)) estimate.draws.push_back(*drawn);
   }
   const double largest = largest_count(points);
-  std::vector<double> serial;
-  std::vector<double> coherency;
   std::vector<double> shares;
   for (const auto& [single, s, c, residual] : estimate.draws) {
     const double loss = s + c * largest;
-    serial.push_back(s);
-    coherency.push_back(c);
     shares.push_back(loss > 0.0 ? s / loss : 0.5);
   }
   estimate.serial_share = {quantile(shares, 0.025).value_or(0.0),
                            quantile(shares, 0.975).value_or(1.0)};
-  estimate.correlation = correlation(serial, coherency);
   return estimate;
 }
 
@@ -258,7 +244,6 @@ ScalingLaw contention_law(const std::vector<TimePoint>& points,
   law.single = as<Seconds>(Estimate<double>{best.single, intervals->single, counts});
   law.serial = Estimate<double>{best.serial, intervals->serial, counts};
   law.coherency = Estimate<double>{best.coherency, intervals->coherency, counts};
-  law.correlation = estimate->correlation;
   return law;
 }
 

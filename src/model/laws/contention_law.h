@@ -52,7 +52,6 @@ struct ContentionEstimate {
   /// Share of the loss at the largest count that s, rather than c, explains, s / (s + c K): central
   /// 95 % of the draws.
   Interval<double> serial_share;
-  double correlation = 0.0;     // of s and c over the draws
   bool noise_measured = false;  // from repetitions; otherwise from the residuals
 };
 
@@ -79,7 +78,6 @@ struct ScalingLaw {
   std::optional<Estimate<double>> serial;     // s
   std::optional<Estimate<double>> coherency;  // c
   std::string not_identifiable;       // reason when s and c cannot be separated; then both absent
-  std::optional<double> correlation;  // of s and c over their joint 95 % region
   std::optional<int> next_count;      // the count to measure next, when not identifiable
   std::optional<Estimate<Seconds>> single;  // step time at one rank, as fitted
   double residual = 0.0;                    // root mean square, relative, at the measured counts

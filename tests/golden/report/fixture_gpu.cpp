@@ -174,18 +174,6 @@ ProbeRecord together() {
   return probe(probe_name::gpu_together, points);
 }
 
-ProbeRecord contention() {
-  const double c = 8192.0;
-  std::vector<Point> points;
-  for (const auto& [left, rate] :
-       {std::pair{132, 706e12}, {128, 690e12}, {116, 641e12}, {100, 571e12}, {68, 402e12}}) {
-    Product work{"bf16", "contention", c, c, c, rate, 1.5e9, 690.0};
-    work.multiprocessors = left;
-    points.push_back(product(0, work));
-  }
-  return probe(probe_name::gpu_contention, points);
-}
-
 Point stream(const char* kernel, double size, double rate) {
   Point result = point(0,
                        {{Parameter::kernel, text(kernel)},
@@ -351,7 +339,6 @@ Run gpu_run() {
                 latency(),
                 own_products(),
                 together(),
-                contention(),
                 transfers(),
                 launches()};
   return run;

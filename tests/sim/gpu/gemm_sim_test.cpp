@@ -251,30 +251,6 @@ TEST_CASE("the user's own products replace the search and keep their names", "[g
   CHECK(mentions(record.warnings, "pad to 4096 x 1008 x 8192"));
 }
 
-TEST_CASE("held multiprocessors slow the product by what they take, whatever the clock does",
-          "[gpu gemm]") {
-  const GemmTruth truth;  // the clock rises by a quarter of the share that is held
-  Devices devices = devices_of(1, truth);
-  Run run;
-  RunRecorder recorder(run, probe_name::gpu_contention);
-  measure_gpu_contention(devices, setting_of(devices), recorder);
-  const ProbeRecord& record = *find_probe(run, probe_name::gpu_contention);
-  REQUIRE(record.points.size() == 4);
-  const GemmProblem cube = cube_of(8192).problem;
-  for (const Point& point : record.points) {
-    const int held = 132 - static_cast<int>(integer_parameter(point, Parameter::multiprocessors));
-    CAPTURE(held);
-    CHECK(series(point, Metric::wall_s).size() == series(point, Metric::clock_hz).size());
-    CHECK(series(point, Metric::wall_s).size() >= 25);  // five rounds of five samples
-    const double cycles = median_time(point) * *median(series(point, Metric::clock_hz));
-    CHECK_THAT(cycles, WithinRel(true_gemm_time(hopper(), cube, truth, 5, 1.0, held), 0.003));
-    CHECK_THAT(*median(series(point, Metric::clock_hz)),
-               WithinRel(1500e6 * (1.0 + 0.25 * held / 132.0), 0.01));
-  }
-  CHECK_THAT(estimate_gpu_contention(setting_of(devices)).value(),
-             WithinRel(use_of(devices).elapsed_s, 0.3));
-}
-
 TEST_CASE("all GPUs run alone and together, one point each", "[gpu gemm]") {
   Devices devices = devices_of(3, {});
   Run run;

@@ -31,9 +31,8 @@ double true_gemm_time(const probes::DeviceDescription& device,
                       const probes::GemmProblem& problem,
                       const GemmTruth& truth,
                       int rank,
-                      double clock_hz,
-                      int held) {
-  const int multiprocessors = device.multiprocessors - held;
+                      double clock_hz) {
+  const int multiprocessors = device.multiprocessors;
   const double peak = truth.flops_per_clock * multiprocessors * clock_hz;
   if (rank == truth.too_fast_algorithm) return probes::gemm_flops(problem).value() / (2.0 * peak);
   const double lost = truth.efficiency_step * std::abs(rank - truth.best_algorithm);
@@ -71,12 +70,11 @@ void SimGemmSession::verify(const probes::GemmCandidate& candidate) {
 }
 
 /// Zeros draw so little power that the clock stays where it was.
-double SimGemmSession::clock_hz(int held) const {
+double SimGemmSession::clock_hz() const {
   const ClockTruth& clock = truth_.clock;
   if (data_ == OperandData::zero) return clock.burst_hz;
   const double share = data_ == OperandData::normal ? clock.normal_share : 1.0;
-  const double settled =
-      share * clock.settled_hz * (1.0 + clock.held_gain * held / device_.multiprocessors);
+  const double settled = share * clock.settled_hz;
   return settled + (clock.burst_hz - settled) * std::exp(-use_->heat_s / clock.time_constant_s);
 }
 
@@ -94,9 +92,8 @@ probes::DeviceMeasured SimGemmSession::time(const probes::GemmCandidate& candida
   probes::DeviceMeasured measured;
   StoppingRule rule(pace.target);
   while (!rule.finished()) {
-    const double clock = clock_hz(pace.held);
-    const double one =
-        true_gemm_time(device_, problem_, truth_, rank, clock, pace.held) * noise_.factor();
+    const double clock = clock_hz();
+    const double one = true_gemm_time(device_, problem_, truth_, rank, clock) * noise_.factor();
     const double products = std::max(1.0, std::ceil(std::min(batch_s, share) / one));
     const double spent = products * one;
     rule.add(Seconds(one), Seconds(spent));

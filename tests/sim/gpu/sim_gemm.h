@@ -17,7 +17,6 @@ struct ClockTruth {
   double settled_hz = 1500e6;
   double time_constant_s = 0.4;
   double normal_share = 0.95;  // of `settled_hz`, with normal operands
-  double held_gain = 0.25;     // of `settled_hz`, were all multiprocessors held
 };
 
 struct GemmTruth {
@@ -59,7 +58,7 @@ class SimGemmSession final : public probes::GemmSession {
   void fill(OperandData data) override { data_ = data; }
 
  private:
-  double clock_hz(int held) const;
+  double clock_hz() const;
 
   probes::DeviceDescription device_;
   probes::GemmProblem problem_;
@@ -75,7 +74,6 @@ double true_gemm_time(const probes::DeviceDescription& device,
                       const probes::GemmProblem& problem,
                       const GemmTruth& truth,
                       int rank,
-                      double clock_hz,
-                      int held = 0);
+                      double clock_hz);
 
 }  // namespace scaleworth::sim

@@ -62,22 +62,3 @@ TEST_CASE("a run with nothing measured has its warning", "[sentences]") {
   CHECK(findings.front().warning);
 }
 
-TEST_CASE("what tracing costs a step is the ratio of medians, with its interval", "[sentences]") {
-  Run run;
-  ProbeRecord probe;
-  probe.name = probe_name::step_variants;
-  probe.status = ProbeStatus::measured;
-  for (const auto& [variant, step] : {std::pair("launched", 0.100), std::pair("traced", 0.103)}) {
-    Point point;
-    point.setting.set(Parameter::step_variant, std::string(variant));
-    point.samples[Metric::step_s] = std::vector<double>(8, step);
-    probe.points.push_back(point);
-  }
-  run.probes.push_back(probe);
-  run.complete = true;
-  const std::vector<Finding> findings = findings_of(run, {});
-  // graphs could not be had: one sentence; equal samples: an interval of no width
-  REQUIRE(findings.size() == 1);
-  REQUIRE(findings[0].text ==
-          "Tracing by CUPTI makes a step 1.0300 [1.0300, 1.0300] times as long.");
-}

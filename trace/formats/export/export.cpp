@@ -105,9 +105,9 @@ void export_verdict(const Attributed& attributed,
   sentences.resize(std::min(sentences.size(), most_sentences));
   const auto process = static_cast<std::int32_t>(selection.ranks.size()) + 1;
   writer.add_process(process, "scaleworth");
-  NestingTrack track(writer, writer.add_track(process, "verdict"));
-  for (const std::string& sentence : sentences) track.add({selection.window, sentence, "verdict"});
-  track.finish();
+  const TrackId track = writer.add_track(process, "verdict");
+  for (const std::string& sentence : sentences)
+    writer.add(track, {selection.window, sentence, "verdict"});
 }
 
 /// A file that appears under its name only when it is whole.
@@ -152,35 +152,24 @@ class OutputFile {
   std::string buffer_;
   std::unique_ptr<gzFile_s, decltype(&gzclose)> file_{nullptr, &gzclose};
 };
-
-using MakeWriter = std::unique_ptr<ExportWriter>(Sink sink, nanoseconds origin);
-
-/// Of the format that the name states.
-MakeWriter* writer_for(const std::string& path) {
-  if (path.ends_with(".pftrace") || path.ends_with(".perfetto-trace")) return perfetto_writer;
-  if (path.ends_with(".json") || path.ends_with(".json.gz"))
-    return [](Sink sink, nanoseconds origin) { return chrome_writer(std::move(sink), origin); };
-  throw UserError(
-      "{} is of no format that can be exported: end the name in .pftrace, .json or .json.gz", path);
-}
-
 }  // namespace
 
 ExportCounts export_timeline(const Job& job,
                              const Attributed& attributed,
                              const std::string& path,
                              const ExportOptions& options) {
-  writer_for(path);  // refuses other names before any work
+  if (!path.ends_with(".json") && !path.ends_with(".json.gz"))
+    throw UserError("{} is of no format that can be exported: end the name in .json or .json.gz",
+                    path);
   const TimeInterval all = extent(job, attributed.alignment.map);
   const RankNumbers numbers(job);
   const Selection selection = select(job, numbers, attributed, all, options);
   OutputFile file(path);
-  const auto writer =
-      writer_for(path)([&](std::string_view bytes) { file.write(bytes); }, all.start);
-  export_ranks({job, attributed, selection, numbers}, *writer);
-  export_verdict(attributed, selection, *writer);
-  writer->finish();
-  ExportCounts counts = writer->counts();
+  ExportWriter writer([&](std::string_view bytes) { file.write(bytes); }, all.start);
+  export_ranks({job, attributed, selection, numbers}, writer);
+  export_verdict(attributed, selection, writer);
+  writer.finish();
+  ExportCounts counts = writer.counts();
   counts.bytes = file.commit();
   return counts;
 }

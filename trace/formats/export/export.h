@@ -21,9 +21,8 @@ struct ExportOptions {
   std::vector<Rank> ranks;    // of the job, as in reports; empty: all
 };
 
-/// Writes Perfetto's own format to a path that ends in .pftrace or .perfetto-trace, Chrome's JSON
-/// to .json and .json.gz. Throws
-/// UserError for other names, an empty selection, and when `path` cannot be written.
+/// Writes Chrome's JSON to a path that ends in .json or .json.gz. Throws UserError for other names,
+/// an empty selection, and when `path` cannot be written.
 ExportCounts export_timeline(const Job& job,
                              const Attributed& attributed,
                              const std::string& path,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What every format of an exported timeline can hold: processes, tracks of nesting slices, arrows
-/// between slices, counters.
+/// An exported timeline: processes, tracks of nesting slices, arrows between slices, counters.
 #pragma once
 
 #include "trace/analysis/intervals.h"
@@ -66,69 +65,52 @@ struct ExportCounts {
 
 using TrackId = std::uint32_t;
 
-/// Calls come track by track and in time order within one; slices of a track nest.
+/// The first line of an export of recordings begins with this, by which it is refused as a
+/// recording (data/timelines.toml).
+inline constexpr std::string_view chrome_export_begin = R"({"scaleworthExport":1,)";
+
+/// Chrome's trace format in the dialect of PyTorch's profiler, one event a line. Calls come track
+/// by track and in time order within one; slices of a track nest.
 class ExportWriter {
  public:
-  virtual ~ExportWriter() = default;
+  /// `origin` becomes baseTimeNanoseconds, `begin` stands before it.
+  ExportWriter(Sink sink, nanoseconds origin, std::string_view begin = chrome_export_begin);
 
   /// Numbers are from 1 on.
-  virtual void add_process(std::int32_t process, std::string_view name) = 0;
+  void add_process(std::int32_t process, std::string_view name);
   /// Tracks show in the order of their creation.
-  virtual TrackId add_track(std::int32_t process, std::string_view name) = 0;
-  virtual TrackId add_counter(std::int32_t process,
-                              std::string_view name,
-                              std::string_view unit) = 0;
-  /// With the arrow that ends at the start of the slice that ends.
-  virtual void end(TrackId track, nanoseconds time, std::optional<std::uint64_t> arrow_in) = 0;
-  virtual void finish() = 0;
-
-  void begin(TrackId track, const ExportSlice& slice) {
-    ++counts_.slices;
-    if (slice.arrow_in) ++counts_.arrows;
-    write_begin(track, slice);
-  }
-  void count(TrackId counter, nanoseconds time, std::int64_t value) {
-    ++counts_.counters;
-    write_count(counter, time, value);
-  }
+  TrackId add_track(std::int32_t process, std::string_view name);
+  TrackId add_counter(std::int32_t process, std::string_view name, std::string_view unit);
+  void add(TrackId track, const ExportSlice& slice);
+  void count(TrackId counter, nanoseconds time, std::int64_t value);
   void leave_out() { ++counts_.left_out; }
+  void finish();
   const ExportCounts& counts() const { return counts_; }
 
  private:
-  virtual void write_begin(TrackId track, const ExportSlice& slice) = 0;
-  virtual void write_count(TrackId counter, nanoseconds time, std::int64_t value) = 0;
+  struct Track {
+    std::int32_t process;
+    std::string name;
+  };
 
+  void metadata(std::int32_t process, std::string_view what, std::string_view arguments);
+  void write_arrow(char phase, TrackId track, nanoseconds time, std::uint64_t id);
+  void begin_line(std::int32_t process);
+  void end_line();
+
+  Sink sink_;
+  nanoseconds origin_;
+  std::vector<Track> tracks_;
+  std::string line_;
+  /// Lines behind all others: at one time viewers take events in the order of the file, and an
+  /// arrow that ends before it began is left out.
+  std::string arrow_ends_;
+  bool first_line_ = true;
   ExportCounts counts_;
 };
 
 /// What is open in one lane, by its end; the innermost last.
 using OpenEnds = std::vector<nanoseconds>;
-
-/// Ends slices that are over before the next one begins.
-class NestingTrack {
- public:
-  NestingTrack(ExportWriter& writer, TrackId track) : writer_(writer), track_(track) {}
-
-  void add(const ExportSlice& slice) {
-    end_before(slice.time.start);
-    writer_.begin(track_, slice);
-    open_.push_back({slice.time.end, slice.arrow_in});
-  }
-  void finish() { end_before(nanoseconds::max()); }
-
- private:
-  void end_before(nanoseconds time) {
-    for (; !open_.empty() && open_.back().end <= time; open_.pop_back())
-      writer_.end(track_, open_.back().end, open_.back().arrow_in);
-  }
-  struct Open {
-    nanoseconds end;
-    std::optional<std::uint64_t> arrow_in;
-  };
-  ExportWriter& writer_;
-  TrackId track_;
-  std::vector<Open> open_;  // the innermost last
-};
 
 /// Events that overlap, laid beside each other so that every lane nests.
 enum class Nesting : std::uint8_t {
@@ -153,15 +135,4 @@ struct ExportSource {
 /// Writes a process for each rank that the selection shows: steps with their ledger, streams,
 /// threads of the host, counters.
 void export_ranks(const ExportSource& source, ExportWriter& writer);
-
-/// The first line of a file that ChromeWriter wrote begins with this, by which it is refused as a
-/// recording (data/timelines.toml).
-inline constexpr std::string_view chrome_export_begin = R"({"scaleworthExport":1,)";
-/// Chrome's trace format in the dialect of PyTorch's profiler, one event a line; `origin` becomes
-/// baseTimeNanoseconds, `begin` stands before it.
-std::unique_ptr<ExportWriter> chrome_writer(Sink sink,
-                                            nanoseconds origin,
-                                            std::string_view begin = chrome_export_begin);
-/// Perfetto's own format: a sequence of TracePacket messages, with times since `origin`.
-std::unique_ptr<ExportWriter> perfetto_writer(Sink sink, nanoseconds origin);
 }  // namespace scaleworth::trace

@@ -210,7 +210,7 @@ class RankExporter {
   void write_steps() {
     const auto& steps = source_.attributed.steps.by_rank.at(rank_);
     if (steps.empty()) return;
-    NestingTrack track(writer_, writer_.add_track(process_, "steps"));
+    const TrackId track = writer_.add_track(process_, "steps");
     for (const StepSpan& step : steps) {
       if (!source_.selection.shows(TimeInterval{step.start, step.end})) continue;
       const std::string name = fmt::format("step {}", step.number);
@@ -218,9 +218,8 @@ class RankExporter {
       const std::string excluded = step.excluded ? exclusion_text(*step.excluded) : "";
       if (step.excluded && !arguments.empty())
         arguments.push_back({"not averaged", std::string_view(excluded)});
-      track.add({{step.start, step.end}, name, "step", arguments});
+      writer_.add(track, {{step.start, step.end}, name, "step", arguments});
     }
-    track.finish();
   }
 
   std::vector<Argument> ledger_arguments(std::int32_t step) const {
@@ -256,20 +255,21 @@ class RankExporter {
       write_lanes(fmt::format("GPU {} stream {}", place.first, place.second),
                   std::move(events),
                   Nesting::none,
-                  [&](auto& track, std::uint32_t index) { add_device_event(track, index); });
+                  [&](TrackId track, std::uint32_t index) { add_device_event(track, index); });
   }
 
   /// Wait and transfer lie inside the kernel's slice; what was waited before it lies in front.
-  void add_device_event(NestingTrack& track, std::uint32_t index) {
+  void add_device_event(TrackId track, std::uint32_t index) {
     const DeviceEvent& event = recording_.device_events[index];
     const TimeInterval time = common(event);
     const CommunicationSplit* split = split_of_[index];
     if (split) add_wait(track, *split, {split->start, std::min(split->split, time.start)});
-    track.add({time,
-               recording_.names.at(event.name),
-               kineto_category_name(event.operation),
-               arguments_.of(event),
-               arrows_.out_of(rank_, index)});
+    writer_.add(track,
+                {time,
+                 recording_.names.at(event.name),
+                 kineto_category_name(event.operation),
+                 arguments_.of(event),
+                 arrows_.out_of(rank_, index)});
     if (!split) return;
     const Arrows::Arrow* arrow = arrows_.into(rank_, index);
     nanoseconds turn = std::clamp(split->split, time.start, time.end);
@@ -277,19 +277,20 @@ class RankExporter {
     // from that call must not end before it.
     if (arrow) turn = std::max(turn, arrow->begin);
     add_wait(track, *split, {std::max(split->start, time.start), turn});
-    track.add({{turn, time.end},
-               split->known ? "transfer" : "wait or transfer",
-               "transfer",
-               {},
-               {},
-               arrow ? std::optional(arrow->number) : std::nullopt});
+    writer_.add(track,
+                {{turn, time.end},
+                 split->known ? "transfer" : "wait or transfer",
+                 "transfer",
+                 {},
+                 {},
+                 arrow ? std::optional(arrow->number) : std::nullopt});
   }
 
-  void add_wait(NestingTrack& track, const CommunicationSplit& split, TimeInterval time) {
+  void add_wait(TrackId track, const CommunicationSplit& split, TimeInterval time) {
     if (time.end <= time.start) return;
     std::string name = split.below_error ? word_of(Part::below_clock_error) : "wait";
     if (split.waited_for) name += " for " + rank_label(*split.waited_for);
-    track.add({time, name, "wait"});
+    writer_.add(track, {time, name, "wait"});
   }
 
   void write_threads() {
@@ -301,12 +302,13 @@ class RankExporter {
                         recording_.names.at(event.name).starts_with("ProfilerStep#");
       if (!step && shown(event)) threads[event.thread].push_back({i, common(event)});
     }
-    const auto add = [&](NestingTrack& track, std::uint32_t index) {
+    const auto add = [&](TrackId track, std::uint32_t index) {
       const HostEvent& event = recording_.host_events[index];
-      track.add({common(event),
-                 recording_.names.at(event.name),
-                 kineto_category_name(event.activity),
-                 arguments_.of(event)});
+      writer_.add(track,
+                  {common(event),
+                   recording_.names.at(event.name),
+                   kineto_category_name(event.activity),
+                   arguments_.of(event)});
     };
     for (auto& [thread, events] : threads) {
       std::string name = thread < recording_.threads.size() ? recording_.threads[thread] : "";
@@ -330,10 +332,9 @@ class RankExporter {
     const std::uint32_t last = *std::ranges::max_element(lanes);
     for (std::uint32_t lane = 0; lane <= std::min(last, most_lanes - 1); ++lane) {
       const std::string lane_name = lane == 0 ? name : fmt::format("{} ({})", name, lane + 1);
-      NestingTrack track(writer_, writer_.add_track(process_, lane_name));
+      const TrackId track = writer_.add_track(process_, lane_name);
       for (std::size_t i = 0; i < events.size(); ++i)
         if (lanes[i] == lane) add(track, events[i].index);
-      track.finish();
     }
     for (const std::uint32_t lane : lanes)
       if (lane == most_lanes) writer_.leave_out();

@@ -25,7 +25,7 @@ bool has_arrow(const WaitSplit& wait) {
 /// The spans of a ledger as slices, a track for each rank.
 class SpanTracks {
  public:
-  explicit SpanTracks(const Ledger& ledger) : ledger_(ledger) {
+  SpanTracks(const Ledger& ledger, ExportWriter& writer) : ledger_(ledger), writer_(writer) {
     for (std::size_t i = 0; i < ledger.spans.size(); ++i)
       by_rank_[ledger.spans[i].rank].push_back(i);
     for (std::size_t number = 0; number < ledger.waits.size(); ++number) {
@@ -37,14 +37,13 @@ class SpanTracks {
     }
   }
 
-  void write(ExportWriter& writer) {
+  void write() {
     for (Rank rank; rank.index < ledger_.ranks; ++rank.index) {
       // Viewers treat process 0 as the idle task.
       const std::int32_t process = rank.index + 1;
-      writer.add_process(process, fmt::format("rank {}", rank.index));
-      NestingTrack track(writer, writer.add_track(process, "training"));
+      writer_.add_process(process, fmt::format("rank {}", rank.index));
+      const TrackId track = writer_.add_track(process, "training");
       for (const std::size_t index : by_rank_[rank]) add_span(index, track);
-      track.finish();
     }
   }
 
@@ -52,33 +51,35 @@ class SpanTracks {
   using Collective = std::pair<std::int32_t, std::int32_t>;  // step, sequence
   static Collective collective_of(const Span& span) { return {span.step, span.sequence}; }
 
-  void add_span(std::size_t index, NestingTrack& track) {
+  void add_span(std::size_t index, TrackId track) {
     const Span& span = ledger_.spans[index];
     const std::string activity = activity_name(span.activity);
     std::vector<Argument> arguments{{"step", std::int64_t{span.step}}};
     if (span.sequence >= 0) arguments.push_back({"sequence", std::int64_t{span.sequence}});
     std::vector<std::uint64_t> out;  // of several posts of one collective the first has them
     if (span.activity == Activity::post) out.swap(arrows_[{collective_of(span), span.rank}]);
-    track.add({{span.start, span.end},
-               span.name.empty() ? activity : span.name,
-               activity,
-               arguments,
-               out,
-               std::nullopt});
+    writer_.add(track,
+                {{span.start, span.end},
+                 span.name.empty() ? activity : span.name,
+                 activity,
+                 arguments,
+                 out,
+                 std::nullopt});
     if (const std::uint64_t* number = value_at(waits_, index)) add_wait(*number, track);
   }
 
   /// An arrow has the number of its wait.
-  void add_wait(std::uint64_t number, NestingTrack& track) const {
+  void add_wait(std::uint64_t number, TrackId track) const {
     const WaitSplit& wait = ledger_.waits[number];
     for (const WaitPart& part : wait.parts) {
       std::optional<std::uint64_t> arrow;
       if (has_arrow(wait) && &part == &wait.parts[1]) arrow = number;
-      track.add({part.time, wait_name(part), "ledger", {}, {}, arrow});
+      writer_.add(track, {part.time, wait_name(part), "ledger", {}, {}, arrow});
     }
   }
 
   const Ledger& ledger_;
+  ExportWriter& writer_;
   std::map<Rank, std::vector<std::size_t>> by_rank_;  // indices of spans
   std::map<std::size_t, std::uint64_t> waits_;        // numbers by the index of their span
   /// Numbers of the arrows that leave a rank's post.
@@ -103,11 +104,11 @@ std::string chrome_trace(const Timeline& timeline,
                          const std::map<std::string, std::string>& metadata) {
   const auto first = std::ranges::min_element(ledger.entries, {}, &StepLedger::start);
   std::string text;
-  const auto writer = chrome_writer([&](std::string_view bytes) { text += bytes; },
-                                    first == ledger.entries.end() ? nanoseconds{} : first->start,
-                                    trace_head(timeline, ledger, metadata));
-  SpanTracks(ledger).write(*writer);
-  writer->finish();
+  ExportWriter writer([&](std::string_view bytes) { text += bytes; },
+                      first == ledger.entries.end() ? nanoseconds{} : first->start,
+                      trace_head(timeline, ledger, metadata));
+  SpanTracks(ledger, writer).write();
+  writer.finish();
   return text;
 }
 }  // namespace scaleworth::trace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/cuda/inject/fake_cupti.h"
 
-#include "cuda/device/activity.h"
+#include "cuda/device/nvtx_range.h"
 #include "cuda/libraries/cupti.h"
 
 #include <atomic>

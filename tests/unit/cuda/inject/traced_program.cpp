@@ -2,7 +2,7 @@
 /// Stands for a CUDA program without a GPU: opens the capture library as the driver and NCCL would,
 /// and makes the fake CUPTI tell of its work. Usage: traced_program WORD...
 /// Each word is done in order; see the table at the end.
-#include "cuda/device/activity.h"
+#include "cuda/device/nvtx_range.h"
 #include "cuda/nccl/plugin_interfaces.h"
 #include "tests/unit/cuda/inject/fake_cupti.h"
 

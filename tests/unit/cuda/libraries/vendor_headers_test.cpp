@@ -129,9 +129,6 @@ static_assert(std::is_same_v<decltype(&ncclAllReduce),
                                               cudaStream_t)>);
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
 static_assert(sizeof(NcclWindow) == sizeof(ncclWindow_t));
-static_assert(nccl_symmetric_window == NCCL_WIN_COLL_SYMMETRIC);
-static_assert(std::is_same_v<decltype(&ncclMemAlloc), decltype(Nccl::memory_allocate)>);
-static_assert(std::is_same_v<decltype(&ncclCommRegister), decltype(Nccl::register_buffer)>);
 static_assert(std::is_same_v<decltype(&ncclAlltoAll), decltype(Nccl::all_to_all)>);
 static_assert(std::is_same_v<decltype(&ncclGather), NcclRooted>);
 static_assert(std::is_same_v<decltype(&ncclScatter), NcclRooted>);

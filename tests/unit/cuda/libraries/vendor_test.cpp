@@ -51,13 +51,7 @@ int number_of(const std::string& version) {
 
 TEST_CASE("each NCCL here has the functions of its version, and lacks no others", "[vendor]") {
   // In the order of the table; versions as in NVIDIA/nccl, src/nccl.h.in.
-  constexpr std::array newer{Newer{"ncclMemAlloc", 21900},
-                             Newer{"ncclMemFree", 21900},
-                             Newer{"ncclCommRegister", 21900},
-                             Newer{"ncclCommDeregister", 21900},
-                             Newer{"ncclCommWindowRegister", 22700},
-                             Newer{"ncclCommWindowDeregister", 22700},
-                             Newer{"ncclAlltoAll", 22800},
+  constexpr std::array newer{Newer{"ncclAlltoAll", 22800},
                              Newer{"ncclGather", 22800},
                              Newer{"ncclScatter", 22800}};
   for (const std::string& file : files("libnccl.so")) {

@@ -131,9 +131,6 @@ TEST_CASE("the noise of one run is that of the repeats, not that of their median
 TEST_CASE("a law that is not told predicts no count, and says why", "[decide]") {
   const std::vector<TableRow> few{observation(1, 100), observation(2, 55), observation(4, 30)};
   CHECK(forecast(few, by(20.0)).unavailable.text.find("3 counts measured") != std::string::npos);
-  DecisionRequest without = by(20.0);
-  without.intervals = false;
-  CHECK_FALSE(forecast(scaled(), without).unavailable.empty());
   // Twice as slow beyond 8: no law foresees it.
   std::vector<TableRow> cliff = scaled();
   cliff[4].time_s = 300.0;

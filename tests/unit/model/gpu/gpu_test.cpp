@@ -266,27 +266,6 @@ TEST_CASE("the link between two GPUs is what the facts say of the pair", "[gpu]"
   CHECK(link_between(run, {TransferEnd::host_pinned, 1}, gpu_0, gpu)->name == "PCIe");
 }
 
-TEST_CASE("a product beside a collective keeps part of its rate", "[gpu]") {
-  std::vector<Point> points;
-  // At 1.25 GHz the last one reaches 45e12 x 1 / 1.25 = 36e12 per second at the clock of the
-  // others.
-  for (const auto& [left, rate, clock] :
-       {std::tuple{84, 51e12, 1e9}, {100, 60e12, 1e9}, {68, 45e12, 1.25e9}}) {
-    Point point = product_point("contention", rate, clock);
-    point.setting.set(Parameter::multiprocessors, std::int64_t{left});
-    points.push_back(point);
-  }
-  std::vector<std::string> warnings;
-  const auto products =
-      products_of(record_of(probe_name::gpu_contention, points), round_gpu(), warnings);
-  const auto contention = contention_of(products);
-  REQUIRE(contention.size() == 3);
-  CHECK(contention[0].multiprocessors == 100);
-  CHECK_THAT(contention[1].of_all.value, WithinRel(0.85, 1e-9));
-  CHECK_THAT(contention[1].of_multiprocessors, WithinRel(0.84, 1e-9));
-  CHECK_THAT(contention[2].of_all.value, WithinRel(0.6, 1e-9));
-}
-
 TEST_CASE("a run is analysed GPU by GPU with the datasheet of each", "[gpu]") {
   Run run;
   run.environment = {{"gpu 0",

@@ -125,21 +125,6 @@ TEST_CASE("a ring's time is latency and bandwidth apart", "[scaling]") {
   CHECK_THROWS_AS(ring_time(cost, 0), UserError);
 }
 
-TEST_CASE("known communication is not mistaken for serial work", "[scaling]") {
-  const RingCost cost{{Seconds(1e-4), BytesPerSecond(1e10), Bytes(2e9)}, 3.0};
-  std::vector<TimePoint> points;
-  for (const int k : {1, 2, 4, 8}) {
-    points.push_back({static_cast<double>(k),
-                      20.0 * relative_time(0.02, 0.0, k) + ring_time(cost, k).total().value(),
-                      std::nullopt});
-  }
-  const auto fit = fit_informed(points, cost);
-  REQUIRE(fit);
-  CHECK_THAT(fit->serial, WithinAbs(0.02, 1e-9));
-  CHECK_THAT(fit->single, WithinRel(20.0, 1e-9));
-  CHECK_FALSE(fit_informed({{2, 1.0, std::nullopt}}, cost));
-}
-
 TEST_CASE("work and depth bound the time of any greedy schedule", "[scaling]") {
   const WorkDepth of{Seconds(100), Seconds(5)};
   CHECK(work_depth_bounds(of, 10).low.value() == 10.0);
