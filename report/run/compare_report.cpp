@@ -330,6 +330,11 @@ std::string comparison_json(Fields::Make make,
           of("measured_once",
              checked.measured_once,
              "Figures without repeats on either side, which are not judged.");
+          of.array("unmet_rules", checked.unmet, [](Fields& each, const model::UnmetRule& one) {
+            each("metric", info(one.rule.metric).key);
+            put_setting(each, "setting", one.rule.where);
+            put_setting(each, "lacking", one.lacking, "What of it no figure of the metric has.");
+          });
           of.array("figures", checked.figures, [](Fields& each, const CheckedFigure& one) {
             each("status", one.status, one_of("pass|warn|fail|cannot_tell"));
             put_figure(each, one.figure);

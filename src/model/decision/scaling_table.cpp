@@ -187,6 +187,7 @@ TableRow merge(const std::vector<const TableRow*>& repeats) {
     if (at->quality) row.quality = std::min(row.quality.value_or(*at->quality), *at->quality);
   }
   row.time = as<Seconds>(median_estimate(times));
+  row.repeats = static_cast<int>(times.size());
   row.relative_sd = relative_sd(times);
   row.energy_j = median(energies);
   row.energy_per_work_j = median(energies_per_work);
