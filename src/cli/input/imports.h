@@ -208,8 +208,8 @@ std::string known_columns_of_tests();
 
 /// Puts what a column or a member holds where it belongs; false where it is no value of a timing.
 bool set_value(TestTiming& timing, const ForeignValue& value, std::optional<double> number);
-/// Whether the size behind the last one, by the steps of the rows (nccl-tests' -f and -i), was asked
-/// for, too. Of two rows the step is taken for a factor, of one for 2.
+/// Whether the size behind the last one, by the steps of the rows (nccl-tests' -f and -i), was
+/// asked for, too. Of two rows the step is taken for a factor, of one for 2.
 bool ends_early(const CollectiveTest& test);
 /// Whether algbw is bytes over time, within the printed digits; true where it is not stated.
 bool is_consistent(std::int64_t bytes, const TestTiming& timing);
