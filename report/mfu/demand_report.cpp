@@ -124,6 +124,11 @@ std::string use_line(const DemandView& view) {
   const DemandAnswer& answer = view.answer;
   if (answer.replicas < 2) return "";
   const ReplicaUse& last = answer.uses.back();
+  if (last.utilisation <= 0.0)
+    return fmt::format(
+        "The last of the {} replicas is needed only in bursts, in hours that are {} of the time.",
+        answer.replicas,
+        percent_text(last.needed));
   return fmt::format(
       "The last of the {} replicas is needed {} of the time and {} used{}; one more would serve "
       "nothing.",

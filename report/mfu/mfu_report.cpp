@@ -269,6 +269,7 @@ Verdict judge_mfu(const MfuView& view) {
         view.question.tokens_per_second > 0.0
             ? "By 6 FLOPs for each parameter and trained token, without attention."
             : "As stated: whether the rate counts what is computed again is not known.",
+        campaign_line(view),
         million_line(view)};
   else
     verdict.lines = {rate_of_one_line(view), throughput_line(view), hardware_line(view)};
@@ -375,7 +376,10 @@ Verdict judge_runs(const RunsView& view) {
   Verdict verdict;
   verdict.answer = Answer::yes;
   std::string text = fmt::format("{} has the largest MFU, {:.1f} %", best.name, 100.0 * best.mfu());
-  if (runs.size() > 1)
+  constexpr double same = 1.005;
+  if (runs.size() > 1 && best.mfu() < same * least.mfu())
+    text = fmt::format("All {} runs have the same MFU, {:.1f} %", runs.size(), 100.0 * best.mfu());
+  else if (runs.size() > 1)
     text += fmt::format(", {:.3g} times the least, {:.1f} % of {}",
                         best.mfu() / least.mfu(),
                         100.0 * least.mfu(),

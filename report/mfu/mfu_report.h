@@ -99,6 +99,9 @@ std::string render_view(const View& view,
 /// on H100, H200 and B200, ten lengths each (tests/unit/model/inference).
 inline constexpr Interval<double> published_part_of_roof{0.34, 0.75};
 
+/// "4 groups of", "2 copies of 2 stages of": what the groups of GPUs are, before their GPUs.
+std::string groups_text(const model::ServingQuestion& question);
+
 /// "roof", "efficiencies" (as the user says) or "measured": what the times stand on.
 const char* basis_of_times(const ServingQuestion& question);
 /// Utilisation at which servers that reach the published parts of the roof break even with the API;

@@ -17,9 +17,7 @@ std::string subtitle(const ServingView& view) {
       question.server.formats.weights,
       question.server.formats.activations,
       question.server.formats.cache,
-      question.groups > 1
-          ? fmt::format("{} {} of ", question.groups, group.stages > 1 ? "stages" : "groups")
-          : "",
+      question.groups > 1 ? groups_text(question) + " " : "",
       group.gpus,
       view.names.gpu,
       format_quantity(number(group.peak), Unit::flop_per_second),

@@ -59,16 +59,13 @@ Answer answer_of(const ServingView& view, const ServedBatch& chosen) {
 }
 
 std::string headline(const ServingView& view, const ServedBatch& chosen) {
-  std::string text =
-      fmt::format("Serve at batch {:g}{}: {} output tokens/s",
-                  chosen.batch,
-                  view.question.groups > 1
-                      ? fmt::format(" in {} {} of {}",
-                                    view.question.groups,
-                                    view.question.server.group.stages > 1 ? "stages" : "groups",
-                                    view.question.server.group.gpus)
-                      : "",
-                  rate_text(chosen.output_tokens_per_s * view.question.groups));
+  const ServingGroup& group = view.question.server.group;
+  std::string text = fmt::format(
+      "Serve at batch {:g}{}: {} output tokens/s",
+      chosen.batch,
+      view.question.groups > 1 ? fmt::format(" in {} {}", groups_text(view.question), group.gpus)
+                               : "",
+      rate_text(chosen.output_tokens_per_s * view.question.groups));
   if (chosen.time_per_output_token) {
     text += fmt::format(", {} per token",
                         format_quantity(number(*chosen.time_per_output_token), Unit::seconds));
@@ -76,9 +73,10 @@ std::string headline(const ServingView& view, const ServedBatch& chosen) {
   if (!chosen.cost) return text + ".";
   const bool full = view.answer.utilisation == 1.0;
   const auto& loaded = full ? chosen.cost : view.answer.loaded_cost;
+  const Dollars whole = loaded->per_request * (1e6 / view.question.request.output);
   text += fmt::format(
-      ", {} per million output tokens ({}, prompts apart)",
-      format_money(number(loaded->per_million_output), view.options.currency),
+      ", {} per million output tokens ({}, prompts included)",
+      format_money(number(whole), view.options.currency),
       full ? "full load" : fmt::format("{} use", percent_text(view.answer.utilisation)));
   if (chosen.break_even) {
     const Answer cheaper = answer_of(view, chosen);
@@ -88,12 +86,13 @@ std::string headline(const ServingView& view, const ServedBatch& chosen) {
   }
   if (!at_the_roof(view.question)) return text + ".";
   const auto at = [&](double part) {
-    return format_money(number(loaded->per_million_output / part), view.options.currency);
+    return format_money(number(whole / part), view.options.currency);
   };
-  return fmt::format("{}; published engines: {} to {}.",
-                     text,
-                     at(published_part_of_roof.high),
-                     at(published_part_of_roof.low));
+  return if_it_fits(text,
+                    fmt::format("; published engines: {} to {}",
+                                at(published_part_of_roof.high),
+                                at(published_part_of_roof.low))) +
+         ".";
 }
 
 /// What the figures are: a roof, a part of it, or a measurement.
@@ -123,12 +122,11 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
 /// Which tokens pay for the prompts.
 std::string prompts_line(const ServingView& view, const ServedBatch& chosen) {
   if (!chosen.cost) return "";
-  const auto& [input, output, request] = *view.answer.loaded_cost;
   return fmt::format(
-      "Prompts are paid apart, {} per million input tokens; if output tokens pay for all, a "
-      "million of them costs {}.",
-      format_money(number(input), view.options.currency),
-      format_money(number(request * (1e6 / view.question.request.output)), view.options.currency));
+      "Priced apart, prompts cost {} per million input tokens and answers {} per million output "
+      "tokens.",
+      format_money(number(view.answer.loaded_cost->per_million_input), view.options.currency),
+      format_money(number(view.answer.loaded_cost->per_million_output), view.options.currency));
 }
 
 std::string load_line(const ServingView& view) {
@@ -214,28 +212,41 @@ std::optional<Interval<double>> real_break_even(const ServingView& view, const S
                           *batch.break_even / published_part_of_roof.low};
 }
 
+std::string groups_text(const ServingQuestion& question) {
+  const int stages = question.server.group.stages;
+  if (stages == 1) return fmt::format("{} groups of", question.groups);
+  const int copies = question.groups / stages;
+  return copies == 1 ? fmt::format("{} stages of", stages)
+                     : fmt::format("{} copies of {} stages of", copies, stages);
+}
+
 std::string groups_line(const ServingView& view) {
   const ServingGroup& group = view.question.server.group;
   if (view.question.groups == 1) return "";
-  if (group.stages > 1)
+  if (group.stages > 1) {
+    const GroupLink assumed = ServingGroup{}.network;
+    const bool given = group.network.latency != assumed.latency ||
+                       group.network.bus_bandwidth != assumed.bus_bandwidth;
+    const int copies = view.question.groups / group.stages;
     return fmt::format(
-        "{} pipeline stages, tensor parallelism over the {} GPUs of each, which NVLink joins; "
-        "between stages each GPU sends at {:g} Gbit/s and {:g} us, assumed{}. One group of {}, "
-        "with its all-reduces over that network, would give {} tokens/s. The rows are of one "
-        "stage's share.",
+        "{}{} pipeline stages, tensor parallelism over the {} GPUs of each, which NVLink joins; "
+        "between stages each GPU sends at {:g} Gbit/s and {:g} us, {}. The rows are of one stage's "
+        "share.",
+        copies == 1 ? "" : fmt::format("{} copies, each of ", copies),
         group.stages,
         group.gpus,
         8e-9 * group.network.bus_bandwidth.value(),
         1e6 * group.network.latency.value(),
-        words_for(
-            view.options.audience, " unless --network-gb-per-s, --network-latency-us say it", ""),
-        group.gpus * view.question.groups,
-        rate_text(view.answer.one_group_tokens_per_s));
+        given ? "as given"
+              : words_for(view.options.audience,
+                          "assumed unless --network-gb-per-s, --network-latency-us say it",
+                          "assumed"));
+  }
   return fmt::format(
-      "{} copies of the model, each on the {} GPUs that NVLink joins{}: one group over more of "
-      "them would all-reduce over a network. The rows are of one copy.",
+      "{} copies of the model, each on {} that NVLink joins{}: one group over more of them would "
+      "all-reduce over a network. The rows are of one copy.",
       view.question.groups,
-      group.gpus,
+      counted(static_cast<std::size_t>(group.gpus), "GPU"),
       words_for(view.options.audience, " (--domain)", ""));
 }
 

@@ -50,6 +50,26 @@ std::string worst_text(const std::vector<CheckedFigure>& figures) {
   return gain(worst) < 0.95 ? fmt::format(", the worst is {:.2f}x the baseline", gain(worst)) : "";
 }
 
+/// "bus_bandwidth, ranks 16": a rule's metric, and what of its setting the run lacks.
+std::string rule_text(const model::UnmetRule& one) {
+  const Setting& said = one.lacking.empty() ? one.rule.where : one.lacking;
+  std::string text = info(one.rule.metric).key;
+  for (const auto& entry : said) {
+    const Parameter parameter = entry.first;
+    const std::string word = said.text(parameter);
+    text += fmt::format(", {} {}",
+                        info(parameter).key,
+                        word.empty() ? fmt::format("{}", said.count(parameter).value_or(1)) : word);
+  }
+  return text;
+}
+
+std::string unmet_text(const CheckResult& result) {
+  return fmt::format("no figure of this run is under {}, first {}",
+                     counted(result.unmet.size(), "rule"),
+                     rule_text(result.unmet.front()));
+}
+
 std::string check_headline(const ComparedRun& run,
                            const ComparedRun& baseline,
                            const CheckResult& result,
@@ -65,6 +85,8 @@ std::string check_headline(const ComparedRun& run,
   const double percent = 100.0 * tolerance;
   if (result.wrong_results > 0 && with(CheckStatus::fail) == 0)
     return wrong + "Fail: whatever its speed, a wrong result is a failure.";
+  if (!result.unmet.empty() && with(CheckStatus::fail) == 0)
+    return wrong + fmt::format("Cannot tell: {}; correct it, or measure that.", unmet_text(result));
   if (all == 0 && bounds)
     return wrong +
            "Cannot tell: no figure of this run has a known link or a rule; state its links (--link "
@@ -85,6 +107,7 @@ std::string check_headline(const ComparedRun& run,
                                              counted(result.measured_once, "figure"));
   const auto first = find_in(result.figures, result.status, &CheckedFigure::status);
   const std::string of_all = fmt::format("{} of {} figures", with(result.status), judged);
+  const auto beyond = std::ranges::count(result.figures, true, &CheckedFigure::beyond_chance);
   const auto said = [&]() -> std::string {
     switch (result.status) {
       case CheckStatus::fail:
@@ -108,6 +131,14 @@ std::string check_headline(const ComparedRun& run,
             judged,
             bounds ? "the run" : "run and baseline");
       case CheckStatus::warn:
+        if (beyond > 0)
+          return fmt::format(
+              "Warn: {} of {} figures are worse than the baseline beyond chance, by less than the "
+              "{:g} % allowed; the worst is {} of it.",
+              beyond,
+              judged,
+              percent,
+              gain_text(result.figures.front().figure));
         return fmt::format("Warn: {} are {}, but not beyond chance among so many.",
                            of_all,
                            bounds ? "outside " + baseline.name : "worse than the baseline");
@@ -119,7 +150,8 @@ std::string check_headline(const ComparedRun& run,
                                 judged,
                                 percent);
   };
-  return wrong + said() + once;
+  const std::string unmet = result.unmet.empty() ? "" : " Besides, " + unmet_text(result) + ".";
+  return wrong + said() + once + unmet;
 }
 
 Table checked_table(const CheckResult& result) {
@@ -201,14 +233,14 @@ std::string junit(const std::string& name, const std::string& headline, const Ch
   };
   const std::size_t wrong = result.wrong_results > 0 ? 1 : 0;
   // Without any test a suite counts as passed.
-  const std::size_t none = result.figures.empty() && wrong == 0 ? 1 : 0;
+  const std::size_t none = result.figures.empty() && result.unmet.empty() && wrong == 0 ? 1 : 0;
   std::string xml = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" "
       "tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n",
       xml_text(name),
-      result.figures.size() + wrong + none,
+      result.figures.size() + result.unmet.size() + wrong + none,
       static_cast<std::size_t>(with(CheckStatus::fail)) + wrong,
-      static_cast<std::size_t>(with(CheckStatus::cannot_tell)) + none);
+      static_cast<std::size_t>(with(CheckStatus::cannot_tell)) + result.unmet.size() + none);
   if (wrong + none > 0)
     xml +=
         fmt::format("<testcase classname=\"results\" name=\"{}\"><{} message=\"{}\"/></testcase>\n",
@@ -224,6 +256,11 @@ std::string junit(const std::string& name, const std::string& headline, const Ch
                        xml_text(outcome_text(one)),
                        behind);
   }
+  for (const model::UnmetRule& one : result.unmet)
+    xml += fmt::format(
+        "<testcase classname=\"rules\" name=\"{}\"><skipped message=\"meets no figure of this "
+        "run\"/></testcase>\n",
+        xml_text(rule_text(one)));
   return xml + "</testsuite>\n</testsuites>\n";
 }
 
@@ -241,6 +278,8 @@ std::string github(const std::string& headline, const CheckResult& result) {
   for (const CheckedFigure& one : result.figures)
     if (one.status != CheckStatus::pass)
       lines += annotation(one.status, figure_text(one.figure) + ": " + outcome_text(one));
+  for (const model::UnmetRule& one : result.unmet)
+    lines += annotation(CheckStatus::warn, rule_text(one) + ": meets no figure of this run");
   return lines;
 }
 

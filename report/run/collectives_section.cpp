@@ -542,6 +542,14 @@ Verdict judge_price(const AllReduceQuestion& question, const AllReduceAnswer& an
                   "these ranks, and {} with this message.",
                   answer.tree_below ? "up to " + size(*answer.tree_below) : "at no size",
                   answer.tree_from ? "from " + count(*answer.tree_from) + " on" : "at no count")};
+  const int group = question.fabric.group;
+  if (group > 1 && question.ranks > group && question.ranks % group != 0)
+    verdict.lines.push_back(
+        fmt::format("A hierarchy is left out: {} ranks do not fill groups of {}; ask for {} or {}.",
+                    question.ranks,
+                    group,
+                    question.ranks / group * group,
+                    (question.ranks / group + 1) * group));
   if (question.compute)
     verdict.lines.push_back(
         answer.exceeds_compute

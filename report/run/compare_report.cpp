@@ -305,6 +305,11 @@ std::string comparison_json(Fields::Make make,
       const CheckResult& checked = result ? *result : none;
       of("status", checked.status, one_of("pass|warn|fail|cannot_tell"));
       of.members("wrong_results", checked.wrong_results, "measured_once", checked.measured_once);
+      of.array("unmet_rules", checked.unmet, [](Fields& each, const model::UnmetRule& one) {
+        each("metric", info(one.rule.metric).key);
+        put_setting(each, "setting", one.rule.where);
+        put_setting(each, "lacking", one.lacking);
+      });
       of.array("figures", checked.figures, [](Fields& each, const CheckedFigure& one) {
         each("status", one.status, one_of("pass|warn|fail|cannot_tell"));
         put_figure(each, one.figure);

@@ -20,12 +20,19 @@ struct View {
 
   /// What costs are of: "million tokens", "run", "thousand steps".
   std::string amount() const {
+    if (of_epochs()) return "epoch";
     if (all.work) return "million " + (all.work_noun.empty() ? "units of work" : all.work_noun);
     return all.basis == TimeBasis::step ? "thousand steps" : "run";
   }
   double amount_size() const {
+    if (of_epochs()) return 1.0;
     if (all.work) return 1e6;
     return all.basis == TimeBasis::step ? 1e3 : 1.0;
+  }
+  bool of_epochs() const { return all.work && all.work_noun == "epochs"; }
+  /// Why the figures may not hold; null where they do.
+  const model::Remark* doubt() const {
+    return find_in(all.doubts, false, [](const auto& one) { return one.again.empty(); });
   }
   std::string noun(int count) const {
     const std::string many = all.noun.empty() ? "ranks" : all.noun;
@@ -64,9 +71,15 @@ std::string speed_clause(const View& view, const OfferRatio& one) {
 /// The smallest difference of costs that is told; below it they are called the same.
 constexpr double same_cost = 0.005;
 
+bool same_within_noise(const OfferRatio& one) {
+  return one.cost->low() <= 1.0 && one.cost->high() >= 1.0;
+}
+
 std::string cost_clause(const View& view, const OfferRatio& one) {
   const double more = one.cost->value - 1.0;
   if (std::abs(more) < same_cost) return fmt::format("costs the same per {}", view.amount());
+  if (same_within_noise(one))
+    return fmt::format("costs the same per {} within the noise", view.amount());
   return fmt::format("{}{:.0f} % {} per {}",
                      more < 0.0 ? "" : "costs ",
                      100.0 * std::abs(more),
@@ -78,6 +91,8 @@ std::string cost_clause(const View& view, const OfferRatio& one) {
 std::string ratio_sentence(const View& view, const OfferRatio& one) {
   const bool faster = one.speed.value > 1.0;
   const std::string speed = speed_clause(view, one);
+  if (view.doubt() != nullptr)
+    return speed + (one.cost ? ", and " + cost_clause(view, one) : "") + ".";
   if (!one.cost) {
     const std::string worth = one.break_even
                                   ? view.price(one.break_even->value)
@@ -88,17 +103,18 @@ std::string ratio_sentence(const View& view, const OfferRatio& one) {
       return fmt::format("No difference beyond the noise: {}: take the cheaper one.", speed);
     return fmt::format("{}: it is worth up to {}.", speed, worth);
   }
-  const bool cheaper = one.cost->value < 1.0 - same_cost;
-  const bool dearer = one.cost->value > 1.0 + same_cost;
+  const bool same = same_within_noise(one) || std::abs(one.cost->value - 1.0) < same_cost;
+  const bool cheaper = !same && one.cost->value < 1.0;
+  const bool dearer = !same && one.cost->value > 1.0;
   const std::string cost = cost_clause(view, one);
-  if (!one.differs() && one.cost->low() <= 1.0 && one.cost->high() >= 1.0)
+  if (!one.differs() && same)
     return fmt::format("No difference beyond the noise in speed or cost: {}: take either.", speed);
   if (!one.differs())
     return fmt::format("No difference in speed beyond the noise: {}, and {}: take {}.",
                        speed,
                        cost,
                        dearer ? one.a.name : one.b.name);
-  if (faster != dearer)
+  if (faster ? !dearer : !cheaper)
     return fmt::format("{} and {}: take {}.", speed, cost, faster ? one.b.name : one.a.name);
   return cheaper ? fmt::format(
                        "{} but {}: take {} unless you must have the time.", speed, cost, one.b.name)
@@ -186,7 +202,13 @@ Document compose(const View& view) {
   document.subject = listed(all.ratios, [](const OfferRatio& one) { return one.b.name; });
   document.subtitle = fmt::format("A: {}; against: {}", all.offers.front().name, document.subject);
   Verdict& verdict = document.verdict;
-  if (all.ratios.size() == 1) {
+  const model::Remark* const doubt = view.doubt();
+  if (doubt != nullptr) {
+    const auto doubts = std::ranges::count_if(
+        all.doubts, [](const model::Remark& one) { return !one.again.empty(); });
+    verdict.headline = not_reliable(doubt->text, static_cast<std::size_t>(doubts), doubt->again);
+    for (const OfferRatio& one : all.ratios) verdict.lines.push_back(ratio_sentence(view, one));
+  } else if (all.ratios.size() == 1) {
     verdict.headline = ratio_sentence(view, all.ratios.front());
     if (all.offers.size() > 2) verdict.lines.push_back(choice_sentence(view));
   } else {
@@ -198,7 +220,7 @@ Document compose(const View& view) {
         "Without repeats the noise between runs is taken as {:g} % of each: measure each three "
         "times before you decide on a small difference.",
         100.0 * model::presumed_run_noise));
-  for (const model::Remark& doubt : all.doubts) verdict.lines.push_back(doubt.whole());
+  for (const model::Remark& one : all.doubts) verdict.lines.push_back(one.whole());
   document.sections = {section_of("offers", "Machines", {offers_table(view)})};
   const Offer& best = all.offers[all.cheapest.value_or(all.fastest)];
   document.next = {

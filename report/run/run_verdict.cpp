@@ -198,7 +198,7 @@ std::string asked_product_sentence(const Analysis& analysis) {
 }
 
 /// What stands for a run's collectives: all-reduce before others, and of each the one among the
-/// most ranks.
+/// most ranks, or among those asked for.
 struct Shown {
   Collective collective = Collective::all_reduce;
   CollectiveMode mode = CollectiveMode::isolated;
@@ -208,9 +208,10 @@ struct Shown {
   std::pair<bool, int> place() const { return {collective == Collective::all_reduce, ranks}; }
 };
 
-std::optional<Shown> shown_collective(const Analysis& analysis) {
+std::optional<Shown> shown_collective(const Analysis& analysis, std::optional<int> ranks = {}) {
   std::optional<Shown> best;
   const auto offer = [&](const Shown& one) {
+    if (one.ranks != ranks.value_or(one.ranks)) return;
     if (!best || best->place() < one.place()) best = one;
   };
   for (const CollectiveResult& one : analysis.collectives)
@@ -269,7 +270,7 @@ std::string communication_sentence(const Analysis& analysis) {
 
 /// What the collective that is shown takes with a message of the user's.
 std::string message_sentence(const Analysis& analysis, Bytes message) {
-  const auto shown = shown_collective(analysis);
+  const auto shown = shown_collective(analysis, analysis.assumptions.message_ranks);
   const CommunicationModel& model = analysis.communication;
   const auto time =
       shown ? model.time(shown->collective, model.layout(shown->collective, shown->ranks), message)

@@ -41,7 +41,10 @@ inline CLI::Validator number_check(bool or_zero) {
   const auto problem_of = [or_zero](const std::string& text) -> std::string {
     const auto number = parse_number<double>(text);
     if (number && (*number > 0.0 || (or_zero && *number == 0.0))) return "";
-    return fmt::format("{} is not a number {}", text, or_zero ? "of 0 or more" : "above 0");
+    return fmt::format("{} is not a number {}{}",
+                       text,
+                       or_zero ? "of 0 or more" : "above 0",
+                       text.find(',') == std::string::npos ? "" : "; write 2.5, not 2,5");
   };
   return {problem_of, or_zero ? "NONNEGATIVE" : "POSITIVE"};
 }

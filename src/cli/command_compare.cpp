@@ -17,30 +17,39 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 namespace scaleworth::cli {
 namespace {
 namespace fs = std::filesystem;
 
-/// The runs directly inside of a folder that is none itself: repeats of one measurement.
+/// The runs, or results of tests, directly inside of a folder that is no run itself: repeats of one
+/// measurement.
 std::vector<fs::path> repeats_in(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
   if (!fs::is_directory(folder, error) || fs::exists(folder / run_file_name, error)) return found;
   for (const auto& entry : fs::directory_iterator(folder, error))
-    if (fs::exists(entry.path() / run_file_name, error)) found.push_back(entry.path());
+    if (fs::exists(entry.path() / run_file_name, error) ||
+        (fs::is_regular_file(entry.path(), error) &&
+         input_kind(entry.path().string()) == InputKind::results))
+      found.push_back(entry.path());
   std::ranges::sort(found);
   return found;
 }
 
-/// All repeats as one run.
+/// All repeats as one run. Throws UserError for a measurement that is given twice.
 Run read_repeats(const std::vector<std::string>& paths, std::string_view command) {
   std::vector<Run> runs;
+  std::set<fs::path> read;
   for (const std::string& path : paths) {
     std::vector<fs::path> inside = repeats_in(path);
     if (inside.empty()) inside.push_back(path);
-    for (const fs::path& one : inside)
+    for (const fs::path& one : inside) {
+      if (!read.insert(fs::weakly_canonical(one)).second)
+        throw UserError("{} is given twice: repeats are other runs", printable(one.string()));
       runs.push_back(read_for(command, {path}, [&] { return read_any_run(one.string()); }));
+    }
   }
   return runs.size() == 1 ? std::move(runs.front()) : pool_runs(std::move(runs));
 }
@@ -180,6 +189,11 @@ std::vector<std::string> names_of(const std::vector<std::string>& inputs) {
 
 /// One of several: a flag that settles a question of it would be asked of the others, too.
 ScalingTable table_of(const std::string& input, const CompareOptions& options) {
+  if (input_kind(input) == InputKind::results)
+    throw UserError(
+        "{} holds results of tests, and a price needs times of a job: give tables or runs with "
+        "training steps, or compare without prices",
+        printable(input));
   if (is_recorded_job(input)) return recordings_table({input}, options.scaling);
   try {
     return read_table(input, options.selection, options.scaling).with_unit();

@@ -5,6 +5,7 @@
 #include "src/cli/input/imports.h"
 #include "src/core/files/toml_table.h"
 
+#include <cmath>
 #include <memory>
 
 namespace scaleworth::cli {
@@ -73,15 +74,17 @@ void add_commitments(const DemandOptions& options, DemandQuestion& question) {
           "--regime {}: write NAME:PART, its part of the price, as reserved:0.60, or NAME=USD for "
           "one GPU and hour, as owned=1.10",
           printable(text));
-    question.commitments.push_back(
-        {text.substr(0, at),
-         text[at] == '=' ? dollars_per_hour(*number) : *question.price * *number});
+    question.commitments.push_back({text.substr(0, at),
+                                    text[at] == '=' ? dollars_per_hour(*number)
+                                                    : *question.price * price_part(text, *number)});
   }
 }
 
 void add_hours(const DemandOptions& options, DemandQuestion& question) {
   const auto rate = amount("--requests-per-s", options.requests_per_s);
-  if (rate.has_value() == !options.hours.empty())
+  if (rate && !options.hours.empty())
+    throw UserError("--requests-per-s and --demand both say how much is asked for: give one");
+  if (!rate && options.hours.empty())
     throw UserError(
         "how much is asked for? Give --requests-per-s, as 20, or --demand with a CSV "
         "of hour,requests");
@@ -110,16 +113,43 @@ void add_demand(const DemandOptions& options, DemandQuestion& question) {
 int print_demand(DemandOptions& options) {
   DemandQuestion& question = options.question;
   report::MfuNames names;
+  std::string server;
+  std::string input_of_server;
   for (const std::string& input : options.inputs) {
     ServiceFile file = read_service_file(input);
+    if (!server.empty() && !file.server.empty() && file.server != server)
+      throw UserError("{} is of {}, {} of {}: a curve is of one server; give the files of one",
+                      input_of_server,
+                      server,
+                      input,
+                      file.server);
+    if (server.empty()) {
+      server = file.server;
+      input_of_server = input;
+    }
+    const double gpus = question.gpus_per_replica;
+    for (ServicePoint& point : file.points) {
+      if (file.requests_of_gpu && point.requests_per_s) *point.requests_per_s *= gpus;
+      if (file.tokens_of_gpu && point.tokens_per_s) *point.tokens_per_s *= gpus;
+    }
     std::ranges::move(file.points, std::back_inserter(question.curve));
     std::ranges::move(file.samples, std::back_inserter(question.samples));
     std::ranges::move(file.doubts, std::back_inserter(names.doubts));
     std::ranges::move(file.remarks, std::back_inserter(names.remarks));
   }
   question.tokens_per_request = amount("--tokens-per-request", options.tokens_per_request);
+  const auto measured = mean_tokens(question.curve);
+  const auto& tokens = question.tokens_per_request;
+  if (measured && tokens && std::abs(*tokens / *measured - 1.0) > 0.1)
+    names.doubts.push_back(fmt::format(
+        "the curve was measured with {:.3g} tokens per request, not {:g}: its rates are "
+        "scaled, its latencies are not",
+        *measured,
+        *tokens));
   const bool asked = !options.requests_per_s.empty() || !options.hours.empty();
   if (asked || (question.samples.empty() && question.loads.empty())) add_demand(options, question);
+  if (!options.start_up.empty() && question.hours.size() < 2)
+    throw UserError("--start-up changes nothing of a steady demand: give --demand or --duty");
   if (!options.start_up.empty())
     question.start_up = Seconds(duration("--start-up", options.start_up));
   if (options.price) question.price = dollars_per_hour(*options.price);
@@ -144,7 +174,7 @@ void add_flags(CLI::App& command, DemandOptions& options) {
   flags.add("--start-up", options.start_up);
   flags.add("--price", options.price)->check(positive_number);
   flags.list("--regime", options.regimes);
-  flags.add("--api-price", options.api)->check(positive_number);
+  flags.add("--api-price", options.api)->check(positive_number)->needs("--price");
 }
 
 }  // namespace

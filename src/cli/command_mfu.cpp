@@ -9,8 +9,10 @@
 #include "src/model/analysis.h"
 #include "src/model/transformer/transformer.h"
 
+#include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <memory>
 
 namespace scaleworth::cli {
@@ -22,6 +24,16 @@ constexpr auto teraflops = [](double number) { return FlopPerSecond(number * 1e1
 double tokens_per_second(const MfuOptions& options) {
   const bool by_step = options.step_seconds || options.batch_tokens;
   if (options.tokens_per_second && !by_step) return *options.tokens_per_second;
+  if (options.tokens_per_second && options.step_seconds && options.batch_tokens) {
+    constexpr double rounded = 0.03;
+    const double of_step = *options.batch_tokens / *options.step_seconds;
+    if (std::abs(of_step / *options.tokens_per_second - 1.0) <= rounded) return of_step;
+    throw UserError(
+        "{:g} tokens/s are stated, and a step's tokens over its time are {:g}: correct one, or "
+        "leave it out",
+        *options.tokens_per_second,
+        of_step);
+  }
   if (options.tokens_per_second || !options.step_seconds || !options.batch_tokens) {
     throw UserError(
         "give the throughput of all GPUs, either as --tokens-per-second (or "
@@ -135,9 +147,9 @@ struct BudgetOptions {
   /// --budget and its companions, in a group of the help.
   void add_to(CLI::App& command) {
     const Flags flags(command, "Compute-optimal training");
-    flags.add("--budget", usd, "USD: the size of model and the tokens that it is best for");
-    flags.add("--budget-flops", flops, "the same for a budget in FLOPs, as 1e24");
-    flags.add("--mfu", mfu, "MFU to count on, as 0.4");
+    flags.add("--budget", usd);
+    flags.add("--budget-flops", flops);
+    flags.add("--mfu", mfu);
   }
 };
 
@@ -184,46 +196,32 @@ int print_budget(const MfuOptions& options, const BudgetOptions& budget) {
 }
 
 void add_flags(const Flags& flags, MfuOptions& options) {
-  flags.add("runs",
-            options.runs,
-            "a table, a training run per row, cells in place of flags: run, model or params, gpu, "
-            "gpus, tokens_per_s, step_s and batch_tokens, or tflops_per_gpu; price");
-  flags.add("--model", options.model, "architecture by its id; all: scaleworth list --known");
-  flags.add("--parameters", options.parameters, "in place of a model: 175e9, each 6 FLOPs a token");
-  flags.add("--model-file", options.model_file, "TOML with [[model]] tables of your own");
-  flags.add("--gpu", options.gpu, "its id, alias or name in nvidia-smi; unknown: with --peak");
-  flags.add("--datasheets", options.datasheets, "TOML with [[gpu]] tables of your own")
-      ->needs("--gpu");
-  flags.add("--gpus", options.gpus, "how many work on the step")->capture_default_str();
-  flags.add("--tokens-per-second", options.tokens_per_second, "trained tokens, of all GPUs");
-  flags
-      .add("--tokens-per-second-per-gpu", options.tokens_per_gpu_second, "the same, of one of them")
+  flags.add("runs", options.runs);
+  flags.add("--model", options.model);
+  flags.add("--parameters", options.parameters);
+  flags.add("--model-file", options.model_file);
+  flags.add("--gpu", options.gpu);
+  flags.add("--datasheets", options.datasheets)->needs("--gpu");
+  flags.add("--gpus", options.gpus)->capture_default_str();
+  flags.add("--tokens-per-second", options.tokens_per_second);
+  flags.add("--tokens-per-second-per-gpu", options.tokens_per_gpu_second)
       ->excludes("--tokens-per-second");
-  flags.add("--tflops-per-gpu", options.tflops_per_gpu, "instead: as stated; needs no --model")
+  flags.add("--tflops-per-gpu", options.tflops_per_gpu)
       ->excludes("--tokens-per-second")
       ->excludes("--tokens-per-second-per-gpu");
-  flags.add("--step-seconds", options.step_seconds, "instead: seconds of one step ...");
-  flags.add("--batch-tokens", options.batch_tokens, "... and the tokens that it trains on");
-  flags.add("--sequence", options.sequence, "tokens of one sequence (the model's own)");
-  flags.add("--mtp-layers", options.mtp_layers, "of multi-token prediction (the model's own)")
-      ->check(CLI::Range(0, 1024));
-  flags.add("--dtype", options.number_format, "of the products: bf16, fp16, fp8, tf32 ... (bf16)");
-  flags
-      .add("--convention",
-           options.convention,
-           "how FLOPs are counted: full, causal, palm, narayanan, korthikanti, 6nd, "
-           "torchtitan, llm-foundry, megatron (Megatron-LM), megatron-bridge (with windows)")
-      ->capture_default_str();
-  flags.add("--recompute", options.recomputation, "none, selective (attention) or full")
+  flags.add("--step-seconds", options.step_seconds);
+  flags.add("--batch-tokens", options.batch_tokens);
+  flags.add("--sequence", options.sequence);
+  flags.add("--mtp-layers", options.mtp_layers)->check(CLI::Range(0, 1024));
+  flags.add("--dtype", options.number_format);
+  flags.add("--convention", options.convention)->capture_default_str();
+  flags.add("--recompute", options.recomputation)
       ->check(CLI::IsMember({"none", "selective", "full"}))
       ->capture_default_str();
-  flags.call<double>(
-      "--peak",
-      [&options](double number) { options.peak = teraflops(number); },
-      "dense peak of one GPU, TFLOP/s");
-  flags.add("--measured-peak", options.measured_peak, "TFLOP/s, or a run with products of GPUs");
-  flags.add("--price", options.price_usd_per_hour, "USD for one GPU for one hour");
-  flags.add("--tokens", options.tokens, "tokens to train on, as 300e9: days and cost");
+  flags.call<double>("--peak", [&](double number) { options.peak = teraflops(number); });
+  flags.add("--measured-peak", options.measured_peak);
+  flags.add("--price", options.price_usd_per_hour);
+  flags.add("--tokens", options.tokens);
 }
 
 // `scaleworth mfu runs.csv`: a run per row, whose cells stand in place of the flags.
@@ -231,9 +229,18 @@ void add_flags(const Flags& flags, MfuOptions& options) {
 constexpr const char* name_of_run = "name_of_run";
 
 struct RunColumn {
-  std::string flag;        // that its cells stand for; empty: not used
-  double factor = 0.0;     // of its numbers; 0: texts
-  bool bare_rate = false;  // whose name does not say whether it is of one GPU or of all
+  std::string flag;                    // that its cells stand for; empty: not used
+  double factor = 0.0;                 // of its numbers; 0: texts
+  bool bare_rate = false;              // whose name does not say whether it is of one GPU or of all
+  std::optional<TableColumn> known{};  // of a number
+
+  bool is(Meaning meaning) const { return known && known->meaning == meaning; }
+  bool counts_nodes() const { return is(Meaning::count) && known->nodes; }
+  bool of_instance() const { return counted_noun(known->rank) == "nodes"; }
+  /// Without which a row is no run.
+  bool is_measurement() const {
+    return flag.starts_with("--tokens") || flag.starts_with("--tflops") || flag == "--step-seconds";
+  }
 };
 
 RunColumn rate_of_run(const TableColumn& rate) {
@@ -249,17 +256,21 @@ RunColumn rate_of_run(const TableColumn& rate) {
 RunColumn column_of_run(const RawTable& table, std::size_t column) {
   const WordList words = all_header_words(table.columns[column]);
   const auto has = [&](const char* word) { return std::ranges::count(words, word) > 0; };
-  if (says_numbers(table, column)) {
+  // "70 B" beside "7 billion and more" is refused with its line.
+  const bool sizes = has("params") || has("parameters") || has("param");
+  if (sizes || says_numbers(table, column)) {
     const auto known = table_column(table.columns[column], table.place);
     if (known && known->meaning == Meaning::throughput) return rate_of_run(*known);
     if (has_word("--parameters", words))
       return {"--parameters", has("b") || has("billion") ? 1e9 : 1.0};
     if (has("tokens") && has_word("step", words)) return {"--batch-tokens", 1.0};
     for (const auto& [meaning, flag] : {std::pair{Meaning::count, "--gpus"},
+                                        {Meaning::per_node, "--gpus"},
                                         {Meaning::time, "--step-seconds"},
+                                        {Meaning::batch, "--batch-tokens"},
                                         {Meaning::sequence_length, "--sequence"},
                                         {Meaning::price, "--price"}})
-      if (known && known->meaning == meaning) return {flag, known->factor};
+      if (known && known->meaning == meaning) return {flag, known->factor, false, known};
   }
   for (const char* flag : {"--model", "--gpu", "--dtype", "--recompute", name_of_run})
     if (has_word(flag, words)) return {flag};
@@ -273,21 +284,38 @@ report::RunUse use_of_row(const MfuOptions& flags,
   try {
     report::RunUse one{toml_file::printable(row.place), {}, {}, {}};
     MfuOptions options = flags;
-    CLI::App cells;
+    CLI::App cells("", "mfu");
     add_flags(Flags(cells), options);
     take_typed_numbers(cells);
-    std::vector<std::string> arguments;
+    std::map<std::string, std::string> arguments;
+    std::map<std::string, double> numbers;  // of several columns their product: nodes x GPUs of one
+    double gpus_of_node = 0.0;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const auto& [flag, factor, bare] = columns[i];
-      std::string text = without_marks(cell_text(row.cells[i]));
-      if (flag.empty() || text.empty() || is_missing(row.cells[i])) continue;
-      if (factor > 0.0) text = fmt::format("{:.17g}", *value_in(table, row, i, factor));
-      if (flag == name_of_run)
-        one.name = toml_file::printable(text);
-      else
-        arguments.insert(arguments.begin(), {text, flag});  // CLI11 takes them from the end
+      const RunColumn& column = columns[i];
+      const std::string text = without_marks(cell_text(row.cells[i]));
+      if (column.is(Meaning::per_node)) gpus_of_node = value_in(table, row, i, 1.0).value_or(0.0);
+      if (column.flag.empty() || text.empty() || is_missing(row.cells[i])) continue;
+      if (column.flag == name_of_run) one.name = toml_file::printable(text);
+      if (column.flag == name_of_run || column.factor == 0.0) {
+        arguments[column.flag] = text;
+        continue;
+      }
+      const double number = *value_in(table, row, i, column.factor);
+      numbers.try_emplace(column.flag, 1.0).first->second *= number;
+      const bool batch = std::ranges::any_of(
+          columns, [](const RunColumn& other) { return other.is(Meaning::batch); });
+      if (column.is(Meaning::sequence_length) && batch)
+        numbers.try_emplace("--batch-tokens", 1.0).first->second *= number;
     }
-    cells.parse(arguments);
+    for (const RunColumn& column : columns)
+      if (column.is(Meaning::price) && column.of_instance() && numbers.contains("--price"))
+        numbers["--price"] /= std::max(gpus_of_node, 1.0);
+    arguments.erase(name_of_run);
+    for (const auto& [flag, number] : numbers) arguments[flag] = fmt::format("{:.17g}", number);
+    std::vector<std::string> words;
+    for (const auto& [flag, text] : arguments)
+      words.insert(words.begin(), {text, flag});  // CLI11 takes them from the end
+    cells.parse(words);
     if (options.parameters) options.model.clear();
     settle(options);
     const auto gpu = datasheet_of(options);
@@ -302,12 +330,66 @@ report::RunUse use_of_row(const MfuOptions& flags,
       throw UserError("MFU {:.0f} %: check the GPUs and the rate", 100.0 * one.mfu());
     return one;
   } catch (const std::runtime_error& error) {  // CLI11's, and UserError
-    throw UserError("{}: {}", row.place, error.what());
+    const std::string what = error.what();
+    throw UserError(what.starts_with(row.place) ? what : row.place + ": " + what);
   }
 }
 
+/// Columns that others make needless, or that need others, settled; throws UserError for those that
+/// may be read in two ways.
+void settle_columns(std::vector<RunColumn>& columns, const RawTable& table) {
+  const auto any = [&](auto is) { return std::ranges::any_of(columns, is); };
+  const bool per_node = any([](const RunColumn& one) { return one.is(Meaning::per_node); });
+  const bool nodes = any([](const RunColumn& one) { return one.counts_nodes(); });
+  const bool whole =
+      any([](const RunColumn& one) { return one.is(Meaning::count) && !one.counts_nodes(); });
+  const bool sequence = any([](const RunColumn& one) { return one.is(Meaning::sequence_length); });
+  const bool tokens =
+      any([](const RunColumn& one) { return one.flag == "--batch-tokens" && !one.known; });
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    RunColumn& one = columns[i];
+    const auto refuse = [&](std::string_view what) {
+      throw UserError("{}: '{}' {}", table.place, toml_file::printable(table.columns[i]), what);
+    };
+    if ((one.counts_nodes() || one.is(Meaning::per_node)) && (whole || !nodes)) one.flag.clear();
+    if (one.counts_nodes() && !whole && !per_node)
+      refuse("counts nodes; add a column gpus, or gpus_per_node");
+    if (one.is(Meaning::batch) && (tokens || !sequence)) one = {};
+    if (!one.is(Meaning::price)) continue;
+    if (one.of_instance() && !per_node)
+      refuse("is of an instance; add a column gpus_per_node, or name it usd_per_gpu_hour");
+    constexpr double most_of_gpu = 12.0;  // above it none is rented
+    const auto numbers = numbers_of(table, i);
+    if (one.known->rank.empty() && std::ranges::any_of(numbers, [](const auto& number) {
+          return number.value_or(0.0) > most_of_gpu;
+        }))
+      refuse(
+          "may be of one GPU or of an instance; name it usd_per_gpu_hour, or usd_per_instance_hour "
+          "beside gpus_per_node");
+  }
+}
+
+/// Rows without a measurement, "b (OOM)", are left out of `table`.
+std::vector<std::string> left_out_of(RawTable& table, const std::vector<RunColumn>& columns) {
+  std::vector<std::string> left_out;
+  std::erase_if(table.rows, [&](const RawRow& row) {
+    std::string why;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (!columns[i].is_measurement()) continue;
+      const std::string text = without_marks(cell_text(row.cells[i]));
+      if (!text.empty() && !is_missing(row.cells[i])) return false;
+      why = text.empty() ? "empty" : text;
+    }
+    if (!why.empty()) left_out.push_back(fmt::format("{} ({})", row.place, why));
+    return !why.empty();
+  });
+  if (table.rows.empty() && !left_out.empty())
+    throw UserError("{}: no row has a measurement: {}", table.place, fmt::join(left_out, ", "));
+  return left_out;
+}
+
 int print_runs(const MfuOptions& flags) {
-  const RawTable table = parse_raw_table(toml_file::read_small_file(flags.runs), flags.runs);
+  RawTable table = parse_raw_table(toml_file::read_small_file(flags.runs), flags.runs);
   std::vector<RunColumn> columns;
   for (std::size_t i = 0; i < table.columns.size(); ++i) columns.push_back(column_of_run(table, i));
   const auto has = [&](std::string_view flag) {
@@ -319,10 +401,17 @@ int print_runs(const MfuOptions& flags) {
   const bool both = has("--tflops") && (has("--tokens") || has("--step"));
   for (RunColumn& one : columns)
     if (both && one.flag.starts_with(modelled ? "--tflops" : "--tokens")) one.flag.clear();
+  settle_columns(columns, table);
   std::vector<std::string> remarks;
+  for (const std::string& row : left_out_of(table, columns))
+    remarks.push_back("left out: " + toml_file::printable(row));
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string name = toml_file::printable(table.columns[i]);
     if (columns[i].flag.empty()) remarks.push_back(name + " is not used");
+    if (columns[i].is(Meaning::price) && columns[i].known->rank.empty())
+      remarks.push_back(name + " is read as of one GPU and hour");
+    if (columns[i].is(Meaning::batch) && columns[i].known->unclear_batch)
+      remarks.push_back(name + " is read as the batch of all GPUs, in sequences");
     if (columns[i].bare_rate)
       remarks.push_back(name + " is read as of " + (has("--tflops") ? "one GPU" : "all GPUs"));
   }
@@ -332,24 +421,8 @@ int print_runs(const MfuOptions& flags) {
   return exit_done;
 }
 
-constexpr const char* examples =
-    "A run:    scaleworth mfu --model gpt3-175b --gpu a100-80gb --gpus 1024 "
-    "--tokens-per-second 140000 --price 2 --tokens 300e9\n"
-    "A server: scaleworth mfu --model llama-3.1-70b --gpu h100-sxm --gpus 4 --dtype fp8 "
-    "--inference --price 2.50\n"
-    "Runs:     scaleworth mfu runs.csv --gpu h100-sxm\n"
-    "A budget: scaleworth mfu --budget 1e6 --gpu h100-sxm --mfu 0.4 --price 2\n";
-
 Analysis analysis_of(const std::string& run) {
   return analyse(read_for("report", {run}, [&] { return read_run(run); }), {});
-}
-
-/// A flag that changes nothing would be believed to have changed something.
-void refuse_unused(const CLI::App& command, const std::string& asked, std::string_view unused) {
-  for (const std::string_view flag : split(unused, ' ')) {
-    if (command.count(std::string(flag)) == 0) continue;
-    throw UserError("{} changes nothing of {}: leave it out", flag, asked);
-  }
 }
 
 int run_mfu(const CLI::App& command,
@@ -385,6 +458,10 @@ int run_mfu(const CLI::App& command,
                   "--price --tokens --convention --recompute --mtp-layers --measured-peak --mfu");
     return print_memory(options);
   }
+  if (options.parameters)
+    refuse_unused(command,
+                  "6 FLOPs for each of --parameters",
+                  "--sequence --mtp-layers --convention --recompute");
   refuse_unused(command, "a run, whose MFU follows from its throughput", "--mfu");
   return print_utilisation(options);
 }
@@ -461,9 +538,7 @@ Command add_mfu_command(CLI::App& app) {
   auto options = std::make_shared<MfuOptions>();
   auto serving = std::make_shared<ServingOptions>();
   auto budget = std::make_shared<BudgetOptions>();
-  CLI::App* command = app.add_subcommand(
-      "mfu",
-      "model FLOPs, MFU, HFU and the cost of training or serving, from a model and its GPUs");
+  CLI::App* command = add_command(app, "mfu");
   add_flags(Flags(*command), *options);
   command->get_option("--parameters")->excludes("--model");
   budget->add_to(*command);
@@ -471,7 +546,7 @@ Command add_mfu_command(CLI::App& app) {
   add_currency(*command, options->render.currency);
   add_render_flags(*command, options->render);
   take_typed_numbers(*command);
-  command->footer(examples + app.get_footer());
+  command->footer(command->get_footer() + app.get_footer());
   return {command, [=](const Arguments& arguments) {
             options->render.command = typed_command(arguments);
             return run_mfu(*command, *options, *serving, *budget);

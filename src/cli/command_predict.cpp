@@ -44,6 +44,12 @@ int predict_job(const PredictOptions& options) {
   } else {
     from.sheet = &find_gpu(gpu_catalogue(), options.from);
   }
+  if (!std::filesystem::exists(options.on, trouble))
+    throw UserError(
+        "--on {}: no such file; give a run of that machine (scaleworth bench there), for only "
+        "--from "
+        "takes the name of a GPU",
+        printable(options.on));
   const Run on = run_of(options.on);
   const RuleTable rules = RuleTable::built_in();
   Job job = read_for("predict", options.inputs, [&] { return read_job(options.inputs, rules); });

@@ -137,46 +137,73 @@ Server server_of(const MfuOptions& options,
 }
 
 /// Heads and experts are not cut: a GPU has whole ones.
-void check_layout(const TransformerModel& model, std::int64_t gpus) {
+bool divides(const TransformerModel& model, std::int64_t gpus) {
   const bool experts = model.experts > 1 && model.experts % gpus == 0;
-  if (model.heads % gpus == 0 || experts) return;
-  throw UserError(
-      "--gpus {0}: the {1} attention heads of {2} do not divide among {0}: give a divisor of {1}, "
-      "or several servers",
-      gpus,
-      model.heads,
-      model.name);
+  return model.heads % gpus == 0 || experts;
 }
 
-/// Beyond the GPUs that fast links join, each domain serves a copy of the model by itself, or a
-/// stage of it where it does not fit: all-reduces over a network would take longer than what they
-/// share.
-void divide_into_domains(const MfuOptions& options,
-                         const ServingOptions& serving,
-                         ServingQuestion& question,
-                         report::MfuNames& names) {
+/// All GPUs in groups of `size`: each serves a copy of the model by itself, or a stage of it where
+/// it does not fit.
+ServingQuestion in_groups(const MfuOptions& options,
+                          const ServingOptions& serving,
+                          ServingQuestion question,
+                          int size,
+                          report::MfuNames& names) {
   ServingGroup& group = question.server.group;
-  const bool stated = serving.link_latency || serving.link_bandwidth;
-  if (stated || group.gpus <= serving.domain) return check_layout(model_of(options), group.gpus);
-  if (group.gpus % serving.domain != 0)
-    throw UserError(
-        "--gpus {}: no multiple of the {} GPUs that NVLink joins; give {} or {}, or another "
-        "--domain",
-        group.gpus,
-        serving.domain,
-        group.gpus / serving.domain * serving.domain,
-        (group.gpus / serving.domain + 1) * serving.domain);
-  question.groups = group.gpus / serving.domain;
-  const Sheet gpu = datasheet_of(options);
-  group.gpus = serving.domain;
-  check_layout(model_of(options), group.gpus);
-  group.link = link_of(serving, gpu, group.gpus, names);
+  question.groups = group.gpus / size;
+  group.gpus = size;
+  group.link = link_of(serving, datasheet_of(options), size, names);
   const double tokens = question.request.prompt + question.request.output;
   const auto fits = [&] { return batch_in_memory(question.server, tokens).value_or(1) >= 1; };
   while (!fits() && group.stages < question.groups) {
     ++group.stages;
     while (question.groups % group.stages != 0) ++group.stages;
   }
+  return question;
+}
+
+/// Beyond the GPUs that fast links join they stand in groups, for all-reduces over a network would
+/// take longer than what they share; of domains of more than a server's 8 each part of 8 or more
+/// may be one. What serves most is taken.
+ServingQuestion divided(const MfuOptions& options,
+                        const ServingOptions& serving,
+                        const ServingQuestion& question,
+                        report::MfuNames& names) {
+  constexpr int gpus_of_server = 8;
+  const TransformerModel model = model_of(options);
+  const int gpus = question.server.group.gpus;
+  const int domain = std::min(serving.domain, gpus);
+  const bool whole = serving.link_latency || serving.link_bandwidth;
+  if (!whole && gpus % domain != 0)
+    throw UserError(
+        "--gpus {}: no multiple of the {} GPUs that NVLink joins; give {} or {}, or another "
+        "--domain",
+        gpus,
+        domain,
+        gpus / domain * domain,
+        (gpus / domain + 1) * domain);
+  const int largest = whole ? gpus : domain;
+  const int smallest = whole || question.measured.any() ? largest : gpus_of_server;
+  std::optional<ServingQuestion> best;
+  double most = 0.0;
+  for (int size = largest; size == largest || size >= smallest; --size) {
+    if (largest % size != 0 || !divides(model, size)) continue;
+    ServingQuestion one = in_groups(options, serving, question, size, names);
+    double output = 0.0;
+    if (smallest < largest)
+      if (const ServingAnswer answer = serve(one); answer.chosen)
+        output = answer.batches[*answer.chosen].output_tokens_per_s * one.groups;
+    if (best && output <= most) continue;
+    best = std::move(one);
+    most = output;
+  }
+  if (best) return *best;
+  throw UserError(
+      "--gpus {0}: the {1} attention heads of {2} do not divide among {0}: give a divisor of {1}, "
+      "or several servers",
+      largest,
+      model.heads,
+      model.name);
 }
 
 void add_request(const Flags& flags, ServingOptions& options) {
@@ -228,10 +255,11 @@ int print_serving(const MfuOptions& options, const ServingOptions& serving) {
   ServingQuestion question = serving.question;
   report::MfuNames names;
   question.server = server_of(options, serving, names);
-  divide_into_domains(options, serving, question, names);
   for (const double batch : question.batches) {
     if (batch != std::floor(batch)) throw UserError("--batch {:g}: not a whole number", batch);
   }
+  if (options.tokens_per_second) question.measured.output_tokens_per_s = options.tokens_per_second;
+  question = divided(options, serving, question, names);
   if (options.price_usd_per_hour) {
     question.rate = dollars_per_hour(*options.price_usd_per_hour * question.server.group.gpus);
   }

@@ -30,7 +30,7 @@ double number_of(const std::string& regime, std::string_view text) {
 
 PricePart part_of(const std::string& regime, std::string_view text) {
   const std::size_t at = text.find('@');
-  PricePart part{number_of(regime, text.substr(0, at)), std::nullopt};
+  PricePart part{price_part(regime, number_of(regime, text.substr(0, at))), std::nullopt};
   if (at != std::string_view::npos) part.utilisation = number_of(regime, text.substr(at + 1));
   return part;
 }

@@ -117,6 +117,37 @@ std::string render_run(const Run& run, const ReportOptions& options, const std::
   return report::render(run, analyse(run, options.analysis_options()), rendered);
 }
 
+void refuse_unused(const CLI::App& command, const std::string& asked, std::string_view unused) {
+  for (const std::string_view flag : split(unused, ' ')) {
+    if (command.count(std::string(flag)) == 0) continue;
+    throw UserError("{} changes nothing of {}: leave it out", flag, asked);
+  }
+}
+
+void refuse_all_but(const CLI::App& command, const std::string& asked, std::string_view used) {
+  constexpr std::string_view of_all = "--format --json --html --details --currency --help";
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    const auto has = [&](std::string_view list) {
+      return std::ranges::count(split(list, ' '), std::string_view(name)) > 0;
+    };
+    if (option->count() > 0 && !has(used) && !has(of_all)) refuse_unused(command, asked, name);
+  }
+}
+
+double price_part(const std::string& regime, double part) {
+  constexpr double most = 1.5;
+  if (part <= most) return part;
+  throw UserError(
+      "--regime {}: that is {:g} times the price; write its part of the price, as {}:{:g} for {:g} "
+      "%",
+      regime,
+      part,
+      regime.substr(0, regime.find(':')),
+      part / 100.0,
+      part);
+}
+
 InstancePrice priced_instance(const std::string& id,
                               const std::string& file,
                               const std::string& currency) {

@@ -40,6 +40,15 @@ std::string render_run(const Run& run, const ReportOptions& options, const std::
 /// of theirs: to be called when all flags are there.
 void take_typed_numbers(CLI::App& command);
 
+/// A flag that changes nothing would be believed to have changed something. Throws UserError for
+/// the first of `unused`, names with blanks between them, that was given.
+void refuse_unused(const CLI::App& command, const std::string& asked, std::string_view unused);
+/// For the first that was given and is neither in `used` nor of every report.
+void refuse_all_but(const CLI::App& command, const std::string& asked, std::string_view used);
+
+/// `part`, of --regime NAME:PART. Throws UserError for more than 1.5, which may be per cent.
+double price_part(const std::string& regime, double part);
+
 /// An instance by --instance in the file of --prices (empty: the prices built in). Throws UserError
 /// for one that is not there, one without GPUs, and a currency other than that of prices, USD.
 InstancePrice priced_instance(const std::string& id,

@@ -18,6 +18,7 @@
 
 #include <array>
 #include <memory>
+#include <set>
 
 namespace scaleworth::cli {
 void ReportOptions::add_to(CLI::App& app) {
@@ -158,7 +159,19 @@ int print_message(const MeasureOptions& options) {
                     options.run);
   ReportOptions report = options.report;
   report.analysis.message = options.price.message;
+  report.analysis.message_ranks = options.ranks;
   const Run run = read_for("comm", {options.run}, [&] { return read_any_run(options.run); });
+  std::set<int> measured;
+  for (const model::CollectiveResult& one : model::analyse_collectives(run))
+    measured.insert(one.ranks);
+  for (const model::AlgorithmResult& one : model::analyse_algorithms(run))
+    measured.insert(one.ranks);
+  if (options.ranks && !measured.contains(*options.ranks))
+    throw NothingMeasurable(
+        fmt::format("--ranks {}: not measured in {}, which has collectives among {}",
+                    *options.ranks,
+                    options.run,
+                    measured.empty() ? "none" : fmt::format("{}", fmt::join(measured, ", "))));
   fmt::print("{}", render_run(run, report, options.run));
   return exit_done;
 }
@@ -166,29 +179,34 @@ int print_message(const MeasureOptions& options) {
 /// On which side of the ridge products lie by the data sheet of a GPU, a sentence for each.
 int print_by_data_sheet(const MeasureOptions& options) {
   const GpuDatasheet& gpu = find_gpu(gpu_catalogue(), options.gpu);
-  const auto& formats = options.number_formats;
-  const PeakChoice peaks = choose_peaks({&gpu, formats.empty() ? "" : formats.front(), {}});
-  const auto known = from_key<NumberFormat>(peaks.number_format);
+  std::vector<std::string> asked = options.number_formats;
+  if (asked.empty()) asked.emplace_back();
   const std::vector<NamedShape> shapes = shapes_of(options);
-  if (shapes.empty() || !known || !gpu.memory_bandwidth)
+  if (shapes.empty() || !gpu.memory_bandwidth)
     throw UserError(
         "--gpu needs --shape, --shape-file or --model, and a data sheet with peak and bandwidth");
-  const FlopPerByte ridge = peaks.peaks.front().rate / *gpu.memory_bandwidth;
   report::Verdict verdict{report::Answer::yes, "", {}};
   for (const NamedShape& one : shapes) {
-    const model::GemmShape shape{one.m, one.n, one.k, one.batch};
-    const FlopPerByte intensity = intensity_of(shape, *known);
-    const Bound bound = bound_by_peaks(intensity, ridge);
-    verdict.lines.push_back(
-        fmt::format("{}{}: {:.4g} FLOP/byte, {} {} (ridge {:.3g} of the peaks of {}, {}).",
-                    one.name.empty() ? "" : one.name + " ",
-                    report::shape_text(shape),
-                    intensity.value(),
-                    bound == Bound::ridge ? "near the" : "bound by",
-                    report::bound_name(bound),
-                    ridge.value(),
-                    gpu.name,
-                    peaks.peaks.front().basis));
+    const std::vector<std::string> own{one.format ? key_of(*one.format) : ""};
+    for (const std::string& format : one.format ? own : asked) {
+      const PeakChoice peaks = choose_peaks({&gpu, format, {}});
+      const auto known = from_key<NumberFormat>(peaks.number_format);
+      if (!known) throw UserError("--number-format {}: no format of products", format);
+      const FlopPerByte ridge = peaks.peaks.front().rate / *gpu.memory_bandwidth;
+      const model::GemmShape shape{one.m, one.n, one.k, one.batch};
+      const FlopPerByte intensity = intensity_of(shape, *known);
+      const Bound bound = bound_by_peaks(intensity, ridge);
+      verdict.lines.push_back(
+          fmt::format("{}{}: {:.4g} FLOP/byte, {} {} (ridge {:.3g} of the peaks of {}, {}).",
+                      one.name.empty() ? "" : one.name + " ",
+                      report::shape_text(shape),
+                      intensity.value(),
+                      bound == Bound::ridge ? "near the" : "bound by",
+                      report::bound_name(bound),
+                      ridge.value(),
+                      gpu.name,
+                      peaks.peaks.front().basis));
+    }
   }
   verdict.headline = std::exchange(verdict.lines.front(), "");
   std::erase(verdict.lines, "");
@@ -199,9 +217,32 @@ int print_by_data_sheet(const MeasureOptions& options) {
 int print_price(const MeasureOptions& options) {
   AllReduceQuestion question = options.price;
   question.ranks = options.ranks.value_or(question.ranks);
+  if (question.fabric.group > 1 && question.ranks <= question.fabric.group)
+    throw UserError("--group {} changes nothing of an all-reduce among {} ranks: give more --ranks",
+                    question.fabric.group,
+                    question.ranks);
   if (options.price_inside.latency.value() > 0.0) question.fabric.inside = options.price_inside;
   fmt::print("{}", report::render_price(question, options.report.render));
   return exit_done;
+}
+
+/// What is answered without measuring; absent where it is to be measured.
+std::optional<int> print_asked(const MeasureOptions& options, const CLI::App& command) {
+  if (!options.run.empty()) {
+    refuse_all_but(command, "what a measured fabric takes", "run --message-mb --ranks");
+    return print_message(options);
+  }
+  if (!options.gpu.empty()) {
+    constexpr const char* used = "--gpu --shape --shape-file --model --number-format";
+    refuse_all_but(command, "what a data sheet says", used);
+    return print_by_data_sheet(options);
+  }
+  if (!(options.price.message.value() > 0.0)) return std::nullopt;
+  constexpr const char* used =
+      "--alpha-us --beta-gbs --message-mb --ranks --group --group-alpha-us --group-beta-gbs "
+      "--compute-ms";
+  refuse_all_but(command, "an all-reduce by its formulas", used);
+  return print_price(options);
 }
 
 /// Runs the probes chosen by `options.only` in the way that the machine and the launcher ask for.
@@ -236,10 +277,8 @@ std::vector<Command> add_measure_commands(CLI::App& app) {
     CLI::App* subcommand = add_command(app, entry.name);
     options->add_to(*subcommand, entry.probes);
     if (entry.probes == std::string_view("comm")) options->add_price_to(*subcommand);
-    commands.push_back({subcommand, [options, &entry](const Arguments& arguments) {
-                          if (!options->run.empty()) return print_message(*options);
-                          if (!options->gpu.empty()) return print_by_data_sheet(*options);
-                          if (options->price.message.value() > 0.0) return print_price(*options);
+    commands.push_back({subcommand, [options, subcommand, &entry](const Arguments& arguments) {
+                          if (const auto code = print_asked(*options, *subcommand)) return *code;
                           options->only = choose_probes(entry, options->only);
                           return measure(*options, arguments);
                         }});

@@ -430,6 +430,9 @@ const std::vector<TransformerModel>& model_catalogue() {
 const TransformerModel& find_model(const std::vector<TransformerModel>& catalogue,
                                    std::string_view id) {
   if (const auto* found = find_in(catalogue, id, &TransformerModel::id)) return *found;
+  const std::set<std::string> asked = words_of(std::string(id));
+  for (const TransformerModel& model : catalogue)
+    if (words_of(model.id) == asked || words_of(model.name) == asked) return model;
   refuse_unknown(catalogue, "model", id);
 }
 }  // namespace scaleworth

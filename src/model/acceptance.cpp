@@ -51,6 +51,7 @@ CheckResult check(std::vector<CheckedFigure> figures, double tolerance, std::siz
   bool holds = true;
   for (CheckedFigure& one : figures) {
     holds = holds && chance_of_loss(one) < family_error / std::max(1.0, left--);
+    one.beyond_chance = holds && one.figure.gain.value < 1.0;
     one.status = judge(one, tolerance, holds);
     if (one.status == CheckStatus::cannot_tell) one.runs_needed = runs_needed(one, tolerance);
   }
@@ -91,6 +92,19 @@ bool is_within(const Setting& where, const Setting& setting) {
   Setting both = setting;
   both.set(where);
   return both == setting;
+}
+
+/// What of the rule's setting no figure of its metric has.
+Setting lacking_of(const Allowed& rule, const std::vector<ComparedFigure>& figures) {
+  Setting lacking;
+  for (const auto& [parameter, value] : rule.where) {
+    const Setting one{{parameter, value}};
+    const auto has = [&](const ComparedFigure& figure) {
+      return figure.metric == rule.metric && is_within(one, figure.setting);
+    };
+    if (std::ranges::none_of(figures, has)) lacking.set(parameter, value);
+  }
+  return lacking;
 }
 
 /// What must leave or enter the busiest port, of a rank or of one of several nodes, over what busbw
@@ -180,10 +194,18 @@ CheckResult check(const Comparison& itself,
   for (const ComparedSweep& sweep : itself.sweeps)
     figures.insert(figures.end(), sweep.sizes.begin(), sweep.sizes.end());
   std::vector<CheckedFigure> checked;
-  for (const Allowed& bound : bounds)
+  std::vector<UnmetRule> unmet;
+  for (const Allowed& bound : bounds) {
+    const std::size_t before = checked.size();
     for (const ComparedFigure& figure : figures)
       if (figure.metric == bound.metric && is_within(bound.where, figure.setting))
         checked.push_back(against(bound, figure));
-  return check(std::move(checked), 0.0, wrong_results);
+    if (checked.size() == before) unmet.push_back({bound, lacking_of(bound, figures)});
+  }
+  CheckResult result = check(std::move(checked), 0.0, wrong_results);
+  result.unmet = std::move(unmet);
+  if (!result.unmet.empty() && result.status != CheckStatus::fail)
+    result.status = CheckStatus::cannot_tell;
+  return result;
 }
 }  // namespace scaleworth::model

@@ -246,10 +246,16 @@ AllReduceAnswer answer_all_reduce(const AllReduceQuestion& question) {
     };
     return std::ranges::find_if(ways, is_either, &PricedWay::schedule)->schedule != Schedule::ring;
   };
-  for (double size = 1.0; size <= 1e12; size *= finest) {
+  double size = 1.0;
+  for (; size <= 1e12; size *= finest) {
     const auto ways = price_all_reduce(fabric, Bytes(size), ranks);
     add(answer.by_size, size, ways.front().schedule);
     if (tree_first(ways)) answer.tree_below = size;
+  }
+  // Beyond any message the ring wins at last: it moves less.
+  while (answer.tree_below && *answer.tree_below * finest >= size && size < 1e30) {
+    if (tree_first(price_all_reduce(fabric, Bytes(size), ranks))) answer.tree_below = size;
+    size *= 1.0002;
   }
   for (int count = 2; count <= most_ranks; count *= 2) {
     const auto ways = price_all_reduce(fabric, message, count);

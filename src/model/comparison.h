@@ -193,13 +193,21 @@ std::vector<Allowed> envelope(const Comparison& itself, const std::vector<LinkRa
 struct CheckedFigure {
   ComparedFigure figure;  // A is the baseline, or the end of a bound that is nearer
   CheckStatus status = CheckStatus::cannot_tell;
+  bool beyond_chance = false;  // worse with 95 % over all figures together, by whatever amount
   /// Where it cannot be told: runs of each side that would show a loss of the tolerance with 80 %.
   std::optional<int> runs_needed{};
   std::optional<Allowed> bound{};  // in place of a baseline
 };
 
+/// A stated rule that no figure of the run is under.
+struct UnmetRule {
+  Allowed rule;
+  Setting lacking;  // what of its setting no figure of its metric has; empty: these together
+};
+
 struct CheckResult {
   std::vector<CheckedFigure> figures;  // the worst first
+  std::vector<UnmetRule> unmet;        // in the order of the rules
   std::size_t wrong_results = 0;       // settings of the run whose results a check found wrong
   std::size_t measured_once = 0;       // figures without repeats on either side: not judged
   CheckStatus status = CheckStatus::cannot_tell;
@@ -217,7 +225,7 @@ CheckResult check(const Comparison& comparison, double tolerance, std::size_t wr
 
 /// Judges the figures of a run, compared with itself, by bounds, with a tolerance of 0 and the
 /// spread between its repeats; a figure measured once with `presumed_run_noise` and the interval of
-/// its samples.
+/// its samples. Where a rule meets no figure the whole cannot be told, unless it fails.
 CheckResult check(const Comparison& itself,
                   const std::vector<Allowed>& bounds,
                   std::size_t wrong_results);

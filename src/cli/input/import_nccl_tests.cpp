@@ -569,4 +569,16 @@ std::vector<CollectiveTest> read_nccl_tests_text(std::istream& text, const std::
   while (lines.next(line)) reader.take(line);
   return reader.finish();
 }
+
+bool ends_early(const CollectiveTest& test) {
+  const auto* const largest = value_at(test.header, "largest_bytes");
+  if (largest == nullptr || test.rows.empty()) return false;
+  const auto size = [&](std::size_t from_end) {
+    const bool there = from_end <= test.rows.size();
+    return there ? static_cast<double>(test.rows[test.rows.size() - from_end].bytes) : 0.0;
+  };
+  const bool adds = size(3) > 0.0 && size(1) - size(2) == size(2) - size(3);
+  const double factor = size(2) > 0.0 && size(1) > size(2) ? size(1) / size(2) : 2.0;
+  return (adds ? 2.0 * size(1) - size(2) : factor * size(1)) <= static_cast<double>(*largest);
+}
 }  // namespace scaleworth::cli

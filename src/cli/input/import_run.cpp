@@ -373,11 +373,6 @@ void add_variables(Run& run, const CollectiveTest& test) {
   }
 }
 
-bool ends_early(const CollectiveTest& test) {
-  const auto largest = stated(test, "largest_bytes");
-  return largest && !test.rows.empty() && *largest >= 2 * test.rows.back().bytes;
-}
-
 /// What is missing, left out or inferred, one sentence each.
 std::vector<std::string> warnings_of(const CollectiveTest& test, const TestIdentity& identity) {
   std::vector<std::string> warnings;

@@ -208,6 +208,9 @@ std::string known_columns_of_tests();
 
 /// Puts what a column or a member holds where it belongs; false where it is no value of a timing.
 bool set_value(TestTiming& timing, const ForeignValue& value, std::optional<double> number);
+/// Whether the size behind the last one, by the steps of the rows (nccl-tests' -f and -i), was
+/// asked for, too. Of two rows the step is taken for a factor, of one for 2.
+bool ends_early(const CollectiveTest& test);
 /// Whether algbw is bytes over time, within the printed digits; true where it is not stated.
 bool is_consistent(std::int64_t bytes, const TestTiming& timing);
 
@@ -217,6 +220,9 @@ struct ServiceFile {
   std::vector<model::LatencySamples> samples{};
   std::vector<std::string> doubts{};  // why the figures may be wrong
   std::vector<std::string> remarks{};
+  bool requests_of_gpu = false;  // rates of one GPU, not of the replica
+  bool tokens_of_gpu = false;
+  std::string server{};  // as the load generator names it, with the model; empty: not said
 };
 
 /// One of these, told by its content:

@@ -3,6 +3,7 @@
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
+#include "src/core/files/toml_table.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <cmath>
@@ -346,6 +347,16 @@ bool read_load_generator(const json& run, ServiceFile& file, const std::string& 
   }
   const json* rate = member_of(run, "request_throughput");
   if (rate == nullptr) return false;
+  std::string server;
+  for (const char* key : {"backend", "endpoint_type", "model_id"})
+    if (const std::string said = text_in(member_of(run, key)); !said.empty())
+      server += (server.empty() ? "" : " ") + said;
+  if (!file.server.empty() && !server.empty() && server != file.server)
+    throw UserError("{}: is of {}, lines above of {}: a curve is of one server",
+                    place,
+                    toml_file::printable(server),
+                    toml_file::printable(file.server));
+  if (!server.empty()) file.server = server;
   if (rate->is_object()) {
     read_aiperf(run, file, place);
   } else {

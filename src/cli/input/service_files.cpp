@@ -7,6 +7,7 @@
 #include "src/core/files/toml_table.h"
 
 #include <cmath>
+#include <ctime>
 #include <initializer_list>
 
 #include <nlohmann/json.hpp>
@@ -43,6 +44,7 @@ struct Column {
   double factor = 1.0;  // of base units; 0: as each cell says
   std::string latency = {};
   bool of_output = false;
+  bool of_one_gpu = false;
 };
 
 /// "ttft_ms" without a percentile is "ttft".
@@ -66,7 +68,8 @@ Column column_of(const std::string& header) {
     return {ServiceColumn::requests};
   if (rate && output && !parts.per_time) return {ServiceColumn::tokens, 1.0, "", true};
   if (has_any(words, {"tps"}) && !input) return {ServiceColumn::tokens, 1.0, "", output};
-  if (parts.per_time && parts.per.empty()) {
+  const bool of_one_gpu = parts.per.size() == 1 && counted_noun(parts.per.front()) == "GPUs";
+  if (parts.per_time && (parts.per.empty() || of_one_gpu)) {
     const auto counts = [&](const char* noun) {
       return std::ranges::any_of(parts.name, [&](const std::string& word) {
         const Noun* const found = work_of(word);
@@ -74,8 +77,8 @@ Column column_of(const std::string& header) {
       });
     };
     const double factor = 1.0 / parts.per_time->factor;
-    if (counts("tokens") && !input) return {ServiceColumn::tokens, factor, "", output};
-    if (counts("requests")) return {ServiceColumn::requests, factor};
+    if (counts("tokens") && !input) return {ServiceColumn::tokens, factor, "", output, of_one_gpu};
+    if (counts("requests")) return {ServiceColumn::requests, factor, "", false, of_one_gpu};
   }
   const bool other = parts.unit && parts.unit->dimension != Dimension::time;
   if (const auto latency = other ? std::nullopt : latency_name(header, words))
@@ -119,8 +122,21 @@ ServiceFile latencies_in(const RawTable& table, const std::vector<Column>& colum
   return file;
 }
 
+/// Throws UserError for a latency that states no unit.
+void check_units(const RawTable& table, const std::vector<Column>& columns) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].is != ServiceColumn::latency || columns[i].factor > 0.0) continue;
+    const auto number = cell_number(cell_text(table.rows.front().cells[i]), table.comma);
+    if (number && !number->unit)
+      throw UserError("{0}: '{1}' has no unit; write it in the header, as {1}_ms or {1}_s",
+                      table.place,
+                      printable(table.columns[i]));
+  }
+}
+
 ServiceFile service_table(const RawTable& table) {
   const auto columns = mapped(table.columns, column_of);
+  check_units(table, columns);
   const auto concurrency = chosen(columns, ServiceColumn::concurrency);
   const auto requests = chosen(columns, ServiceColumn::requests);
   const auto tokens = chosen(columns, ServiceColumn::tokens);
@@ -133,6 +149,8 @@ ServiceFile service_table(const RawTable& table) {
         table.place,
         concurrency ? "rate of requests or tokens" : "column of the concurrency");
   ServiceFile file;
+  file.requests_of_gpu = requests && columns[*requests].of_one_gpu;
+  file.tokens_of_gpu = tokens && columns[*tokens].of_one_gpu;
   for (const RawRow& row : table.rows) {
     const auto value = [&](const std::optional<std::size_t>& at) {
       return at ? value_in(table, row, *at, columns[*at].factor) : std::nullopt;
@@ -221,6 +239,98 @@ std::vector<DemandHour> read_demand_hours(const std::string& path) {
   return parse_demand_hours(text_of(path), path);
 }
 
+namespace {
+constexpr double seconds_per_day = 86400.0;
+
+/// Since 1970 of a date, with a time or without, and of seconds or milliseconds that are as many;
+/// of "03:00" since midnight. Absent for anything else.
+std::optional<double> moment_of(const std::string& text) {
+  if (const auto number = parse_number<double>(text); number && *number >= 1e9)
+    return *number >= 1e12 ? *number * 1e-3 : *number;
+  for (const char* format : {"%Y-%m-%d%n%H:%M:%S",
+                             "%Y-%m-%dT%H:%M:%S",
+                             "%Y-%m-%d%n%H:%M",
+                             "%Y-%m-%dT%H:%M",
+                             "%Y-%m-%d",
+                             "%H:%M:%S",
+                             "%H:%M"}) {
+    std::tm time{};
+    time.tm_year = 70;
+    time.tm_mday = 1;
+    const char* const rest = strptime(text.c_str(), format, &time);
+    if (rest == nullptr || (*rest != '\0' && std::string_view(rest) != "Z")) continue;
+    return static_cast<double>(timegm(&time));
+  }
+  return std::nullopt;
+}
+
+/// The column that says when, with the unit of its numbers; null: dates, or times without a unit.
+/// Of "day,hour" the hour, which begins again at 0.
+struct TimeAxis {
+  std::size_t column = 0;
+  const Unit* unit = nullptr;
+};
+
+std::optional<TimeAxis> time_axis(const RawTable& table, std::size_t counts) {
+  std::optional<TimeAxis> best;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (i == counts) continue;
+    const WordList words = all_header_words(table.columns[i]);
+    for (const Unit& unit : table_units())
+      for (const std::string& word : words)
+        if (unit.dimension == Dimension::time && std::ranges::count(unit.in_header, word) > 0 &&
+            (!best || !best->unit || unit.factor < best->unit->factor))
+          best = TimeAxis{i, &unit};
+    if (!best &&
+        has_any(words, {"time", "timestamp", "date", "datetime", "ts", "start", "begin", "epoch"}))
+      best = TimeAxis{i, nullptr};
+  }
+  return best;
+}
+
+/// Seconds that each row lasts, by the column that says when it begins. Throws UserError for rows
+/// that are missing, stand twice or in another order.
+double step_of_rows(const RawTable& table, const TimeAxis& axis, bool counted) {
+  const auto refuse = [](const RawRow& row, const std::string& what) {
+    throw UserError("{}: {}", row.place, what);
+  };
+  std::vector<double> begins;
+  double days = 0.0;  // of hours that begin again at 0
+  for (const RawRow& row : table.rows) {
+    const std::string text(trimmed(cell_text(row.cells[axis.column])));
+    const std::string said = fmt::format("'{}'", printable(text));
+    const auto number = cell_number(text, table.comma);
+    auto at = moment_of(text);
+    if (!at && axis.unit && number) at = number->value * axis.unit->factor;
+    if (!at) refuse(row, said + " is no time; write 2026-11-01 03:00, or name its unit, as hour");
+    if (!begins.empty() && *at + days == begins.back())
+      refuse(row, said + " stands twice; add up the requests of each time in one line");
+    const bool of_day = *at < seconds_per_day && (!axis.unit || axis.unit->name == "hours");
+    if (of_day && !begins.empty() && *at + days < begins.back()) days += seconds_per_day;
+    if (!begins.empty() && *at + days < begins.back())
+      refuse(row, said + " is earlier than the line above; sort the lines by their time");
+    begins.push_back(*at + days);
+  }
+  double step = axis.unit ? axis.unit->factor : seconds_per_hour;
+  if (begins.size() > 1) step = begins[1] - begins[0];
+  for (std::size_t i = 1; i < begins.size(); ++i) {
+    const double own = begins[i] - begins[i - 1];
+    if (std::abs(own / step - 1.0) > 0.01)
+      refuse(table.rows[std::max<std::size_t>(i, 2)],
+             "lines are missing here or above, for the times go in other steps than before; give "
+             "each a line, with 0 where nothing was asked for");
+  }
+  if (counted && axis.unit && begins.size() > 1 && std::abs(step / axis.unit->factor - 1.0) > 0.01)
+    throw UserError(
+        "{}: the lines are {:g} {} apart: give rates, as requests_per_s, for it is not said what "
+        "time the requests of a line are of",
+        table.place,
+        step / axis.unit->factor,
+        axis.unit->name);
+  return step;
+}
+}  // namespace
+
 std::vector<DemandHour> parse_demand_hours(std::string_view text, const std::string& file) {
   const RawTable table = table_in(text, file);
   const auto counts = [](const std::string& header) {
@@ -233,12 +343,16 @@ std::vector<DemandHour> parse_demand_hours(std::string_view text, const std::str
                     table.place);
   const auto at = static_cast<std::size_t>(found - table.columns.begin());
   const HeaderWords words = header_words(*found);
-  const double seconds = words.per_time ? words.per_time->factor : seconds_per_hour;
+  const auto axis = time_axis(table, at);
+  if (!axis)
+    throw UserError("{}: no column says when; write hour,requests, or time,requests", table.place);
+  const double step = step_of_rows(table, *axis, words.per_time == nullptr);
+  const double seconds = words.per_time ? words.per_time->factor : step;
   std::vector<DemandHour> hours;
   for (const RawRow& row : table.rows) {
     const auto count = value_in(table, row, at, 1.0);
     if (!count) throw UserError("{}: no requests; write 0 where there are none", row.place);
-    hours.push_back({*count / seconds});
+    hours.push_back({*count / seconds, step / seconds_per_hour});
   }
   return hours;
 }

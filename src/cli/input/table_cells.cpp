@@ -91,14 +91,15 @@ bool grouped(std::string_view text, char mark) {
 }
 
 /// "1,234,567.5", "1_234_567.5" and "1 234 567.5" as "1234567.5"; "1.234,5" and "12,5" with decimal
-/// commas. Empty for what is no number.
+/// commas, and then "1.234" as "1234". Empty for what is no number.
 std::string without_grouping(std::string_view text, Comma comma) {
   std::string sign;
   if (text.starts_with('-') || text.starts_with('+')) {
     if (text.front() == '-') sign = "-";
     text.remove_prefix(1);
   }
-  if (comma == Comma::decimal && text.find(',') != std::string_view::npos) {
+  const bool decimal = comma == Comma::decimal || comma == Comma::mixed;
+  if (decimal && text.find(',') != std::string_view::npos) {
     const std::size_t at = text.rfind(',');
     std::string whole(text.substr(0, at));
     const char mark = whole.find('.') != std::string::npos ? '.' : ' ';
@@ -107,7 +108,8 @@ std::string without_grouping(std::string_view text, Comma comma) {
     const std::string part(text.substr(at + 1));
     return whole.find(',') == std::string::npos ? sign + whole + "." + part : "";
   }
-  if (comma == Comma::decimal && std::ranges::count(text, '.') > 1 && grouped(text, '.')) {
+  const auto least_points = comma == Comma::mixed ? 2 : 1;
+  if (decimal && std::ranges::count(text, '.') >= least_points && grouped(text, '.')) {
     std::string whole(text);
     std::erase(whole, '.');
     return sign + whole;
@@ -142,7 +144,7 @@ std::optional<double> duration(std::string_view text, Comma comma) {
     const std::string_view number = front_number(text);
     // "31m54,857s" has a decimal comma.
     const auto value =
-        parse_number<double>(without_grouping(number, seconds > 0.0 ? Comma::decimal : comma));
+        parse_number<double>(without_grouping(number, seconds > 0.0 ? Comma::mixed : comma));
     const std::string_view behind = trimmed(text.substr(number.size()));
     const std::string_view word = front_word(behind);
     const Unit* const unit = cell_unit(word);
@@ -252,6 +254,11 @@ std::optional<CellNumber> cell_number(std::string_view text, Comma comma) {
   for (const auto& [letter, factor] : prefixes)
     if (attached && behind.front() == letter && says_nothing_new(behind.substr(1)))
       return CellNumber{*value * factor};
+  constexpr std::array<std::pair<std::string_view, double>, 4> words{
+      {{"million", 1e6}, {"billion", 1e9}, {"bn", 1e9}, {"trillion", 1e12}}};
+  for (const auto& [word, factor] : words)
+    if (front_word(behind) == word && says_nothing_new(behind.substr(word.size())))
+      return CellNumber{*value * factor};
   return says_nothing_new(behind) ? std::optional(CellNumber{*value}) : std::nullopt;
 }
 
@@ -311,9 +318,11 @@ bool is_missing(const RawCell& cell) {
 }
 
 Comma comma_of(const RawTable& table) {
-  bool either = false;
+  bool either = false;    // "1,234"
+  bool decimal = false;   // "1,5"
+  bool point = false;     // "1.5"
+  bool grouping = false;  // "1.234"
   bool seconds = false;
-  bool points = false;  // "97.5"
   for (const RawRow& row : table.rows) {
     for (const RawCell& cell : row.cells) {
       const auto* text = std::get_if<std::string>(&cell);
@@ -321,9 +330,13 @@ Comma comma_of(const RawTable& table) {
       const std::string plain = plain_text(*text);
       const std::string_view number = front_number(plain);
       const auto commas = std::ranges::count(number, ',');
-      const std::size_t point = number.rfind('.');
-      points = points || (commas == 0 && point < number.size() && number.size() - point != 4);
       const std::string_view whole = number.substr(0, number.find('.'));
+      const auto points = std::ranges::count(number, '.');
+      if (commas == 0 && points > 0) {
+        const bool groups = grouped(number, '.');
+        (groups ? grouping : point) = true;
+        decimal = decimal || (groups && points > 1);
+      }
       if (commas == 0) continue;
       const bool point_behind =
           number.find('.') > number.rfind(',') && whole.size() < number.size();
@@ -332,12 +345,15 @@ Comma comma_of(const RawTable& table) {
       if (grouped(number, ','))
         either = true;
       else if (commas == 1)
-        return Comma::decimal;
+        decimal = true;
     }
   }
+  if (decimal) return point ? Comma::mixed : Comma::decimal;
   // Where people write 1,5 for one and a half they separate cells by other signs; with bars they
   // may write "296,508 s" either way.
-  if (!either || points || table.separator == ',' || (table.separator == '|' && !seconds))
+  if (!either)
+    return grouping && !point && table.separator == ';' ? Comma::unstated : Comma::thousands;
+  if (point || table.separator == ',' || (table.separator == '|' && !seconds))
     return Comma::thousands;
   return Comma::unstated;
 }

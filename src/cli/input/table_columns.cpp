@@ -439,4 +439,43 @@ std::string known_columns() {
          "rate, rate_usd_per_hour, energy_j, power_w, p99_ms or ttft_p99_ms, tp, pp, cp, dp, "
          "batch, microbatches; times in us, ms, s, min, h or days";
 }
+
+RawTable with_count_of_layout(RawTable table) {
+  std::vector<std::vector<double>> factors;
+  bool data = false;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto meaning = named_meaning(table.columns[i]);
+    if (meaning == Meaning::count) return table;
+    if (!meaning || *meaning < Meaning::tensor || *meaning > Meaning::data) continue;
+    data = data || meaning == Meaning::data;
+    factors.push_back(counts_in(table, i));
+    if (factors.back().empty()) return table;
+  }
+  if (!data || factors.size() < 2) return table;
+  table.columns.emplace_back("gpus");
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    double product = 1.0;
+    for (const auto& factor : factors) product *= factor[row];
+    table.rows[row].cells.emplace_back(product);
+  }
+  return table;
+}
+
+std::vector<StatedOfJob> stated_of_job(const RawTable& table, const Columns& columns) {
+  std::vector<StatedOfJob> stated;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const WordList words = all_header_words(table.columns[i]);
+    const bool job = has_word("job", words);
+    const bool machine = std::ranges::any_of(words, thing_of);
+    const bool measured = columns[i] && columns[i]->meaning <= Meaning::expert;
+    const auto texts = values_of(table, i);
+    if (machine || measured || texts.size() != 1 || is_missing(texts.front())) continue;
+    if (!job && !has_word("manner", words)) continue;
+    const auto number = cell_number(texts.front(), table.comma);
+    stated.push_back({printable(table.columns[i]),
+                      number ? fmt::format("{:g}", number->value) : printable(texts.front()),
+                      job});
+  }
+  return stated;
+}
 }  // namespace scaleworth::cli

@@ -261,7 +261,7 @@ class Reading {
     thousands.selection.comma = Comma::thousands;
     const Answers answers = on({decimal, thousands});
     throw Question(
-        table.place + ": a comma in its numbers may be a decimal comma or group thousands",
+        table.place + ": a comma or a point in its numbers may be decimal or group thousands",
         answers);
   }
 
@@ -550,6 +550,7 @@ class Reading {
     TableKind kind = kind_of(chosen.columns);
     kind.read.table = true;
     kind.read.left_out = built.left_out;
+    kind.stated = stated_of_job(table, chosen.columns);
     if (!built.time_unit.empty()) kind.read.time_unit = built.time_unit;
     const auto identity = identity_remark(table, chosen);
     if (identity) {
@@ -635,9 +636,9 @@ RawTable raw_table(std::string_view text, const std::string& file) {
   const bool bars = text.find("\n|") != std::string_view::npos;
   if (!toml && !json && !bars)
     if (RawTable assigned = assigned_rows(text, file); !assigned.columns.empty())
-      return counts_as_rows(std::move(assigned));
+      return with_count_of_layout(counts_as_rows(std::move(assigned)));
   const auto parse = toml ? parse_toml : json ? parse_json : read_cells;
-  return counts_as_rows(parse(text, file));
+  return with_count_of_layout(counts_as_rows(parse(text, file)));
 }
 
 std::string table_text(const std::string& path) {
@@ -651,6 +652,11 @@ RawTable parse_raw_table(std::string_view text, const std::string& file) {
   RawTable table = raw_table(text, file);
   unify_prefixes(table);
   if (table.comma == Comma::unstated) table.comma = comma_of(table);
+  if (table.comma == Comma::unstated && table.separator == ';')
+    throw UserError(
+        "{}: a comma or a point in its numbers may be decimal or group thousands (36.000 may be 36 "
+        "or 36000); write them without grouping",
+        table.place);
   return table;
 }
 
@@ -670,7 +676,9 @@ std::vector<NamedTable> read_groups(const std::string& path,
   return mapped(values_of(raw, by, "--by"), [&](const std::string& value) {
     TableSelection group = selection;
     group.where.push_back(by + "=" + value);
-    return NamedTable{value, reading.read(group, scaling).with_unit(), {}, {}};
+    NamedTable one{value, reading.read(group, scaling).with_unit(), {}, {}};
+    std::erase_if(one.table.stated, [&](const auto& stated) { return stated.column == by; });
+    return one;
   });
 }
 

@@ -40,7 +40,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Meaning::identit
                  "power",        "price",           "latency",    "tensor",
                  "pipeline",     "context",         "data",       "expert",
                  "batch",        "replica_batch",   "rank_batch", "micro_batch",
-                 "microbatches", "sequence_length", "steps",      "identity"};
+                 "microbatches", "sequence_length", "steps",      "epochs",
+                 "identity"};
 
 Dimension dimension_of(toml_file::Table& row) {
   const std::string name = row.text("dimension");

@@ -24,8 +24,9 @@ struct RawRow {
   std::vector<RawCell> cells;  // one per column
 };
 
-/// What a comma in a number is.
-enum class Comma { unstated, decimal, thousands };
+/// What a comma in a number is. Beside decimal commas points group thousands; mixed: unless the
+/// table has decimal points, too.
+enum class Comma { unstated, decimal, thousands, mixed };
 
 /// A table as it stands in a file, before its columns mean anything.
 struct RawTable {
@@ -89,7 +90,7 @@ RawTable assigned_rows(std::string_view text, const std::string& file);
 RawTable read_cells(std::string_view text, const std::string& file);
 
 /// The cells of a table as `parse_table` takes it, with counts in the header made rows. Throws
-/// UserError for what is none.
+/// UserError for what is none, and where commas or points between semicolons may be either.
 RawTable parse_raw_table(std::string_view text, const std::string& file);
 
 /// Throw UserError beginning with `place` for one row or column more than a table may have.
@@ -147,6 +148,7 @@ enum class Meaning {
   microbatches,
   sequence_length,
   steps,
+  epochs,
   identity  // which program, model or machine a row is of
 };
 
@@ -299,8 +301,11 @@ bool is_missing(const RawCell& cell);
 /// "898.98 Kelem/s" beside "6.13 Melem/s" in one unit, without prefixes.
 void unify_prefixes(RawTable& table);
 
-/// What commas are in the cells of a table, by those that can be but one; unstated where no cell
-/// has one that may be either.
+/// With a column "gpus", TP x PP x CP x DP, where the layout is given and no column counts.
+RawTable with_count_of_layout(RawTable table);
+
+/// What commas and points are in the cells of a table, by those that can be but one; unstated where
+/// they may be either: "1,234", and "1.234" between semicolons.
 Comma comma_of(const RawTable& table);
 
 /// One per column of a table; absent for one that is left out.
@@ -326,6 +331,8 @@ void leave_out_missing(RawTable& table, const Columns& columns);
 BuiltRows built_rows(const RawTable& table, Columns& columns);
 
 TableKind kind_of(const Columns& columns);
+/// The columns that say with one text for all rows what ran, or how.
+std::vector<StatedOfJob> stated_of_job(const RawTable& table, const Columns& columns);
 
 /// A line without what stands behind a value and is none: "± 3.2", "Range: [1.1s, 1.3s]"; minutes
 /// and seconds as "2m42s".

@@ -63,7 +63,15 @@ RawCell toml_cell(const toml_file::Node& node, const std::string& key, const std
       node.value);
 }
 
+/// {"value": 2.0, "unit": "s"}
+bool is_quantity(const Json& value) {
+  return value.is_object() && value.size() == 2 && value.contains("value") &&
+         value["value"].is_number() && value.contains("unit") && value["unit"].is_string();
+}
+
 RawCell cell_of(const Json& value) {
+  if (is_quantity(value))
+    return fmt::format("{} {}", value["value"].get<double>(), value["unit"].get<std::string>());
   if (value.is_number()) return value.get<double>();
   if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
   return value.is_string() ? RawCell(value.get<std::string>()) : RawCell{};
@@ -96,7 +104,7 @@ class NestedRows {
     WordList groups;                        // that hold rows, it seems
     WordList records;
     for (const auto& [key, one] : value.items()) {
-      if (!one.is_structured())
+      if (!one.is_structured() || is_quantity(one))
         cells.emplace_back(key, cell_of(one));
       else if (one.is_array() && holds_no_more(one))
         lists[one.size()].push_back(key);

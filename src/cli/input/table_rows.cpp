@@ -20,7 +20,6 @@ constexpr double most_count = 1e6;
 /// What a row needs before it is one of a scaling table.
 struct Draft {
   TableRow row;
-  std::optional<double> steps;
   std::optional<double> replica_batch;
   std::optional<double> rank_batch;
   std::optional<double> micro_batch;
@@ -71,7 +70,8 @@ constexpr std::array<Member, static_cast<std::size_t>(Meaning::identity) + 1> me
     Member{&Draft::micro_batch},
     Member{&RowFacts::microbatches},
     Member{&RowFacts::sequence_length},
-    Member{&Draft::steps},
+    Member{&RowFacts::steps},
+    Member{&RowFacts::epochs},
     Member{}};  // identity
 
 bool is_empty(const RawCell& cell) {
@@ -157,7 +157,8 @@ void match_parts(Draft& draft, bool time_per_step) {
   const bool to_run = draft.parts_per_step && draft.row.time_s && !time_per_step;
   const bool to_step = draft.parts_per_run && draft.row.time_s && time_per_step;
   if (!to_run && !to_step) return;
-  if (!draft.steps || !(*draft.steps > 0.0)) {
+  const auto& steps = draft.row.facts.steps;
+  if (!steps || !(*steps > 0.0)) {
     throw UserError(
         "{}: the parts are of one {}, the time is of one {}; add a column steps with the number of "
         "steps of the run",
@@ -166,7 +167,7 @@ void match_parts(Draft& draft, bool time_per_step) {
         to_run ? "run" : "step");
   }
   for (auto& part : draft.row.parts_s) {
-    if (part) part = to_run ? *part * *draft.steps : *part / *draft.steps;
+    if (part) part = to_run ? *part * *steps : *part / *steps;
   }
 }
 
@@ -256,8 +257,8 @@ struct RowReader {
   const Columns& columns;
   std::map<std::string, int> repeats{};
   bool unit_missing = false;
-  std::string time_unit{};                     // of a cell
-  std::vector<std::optional<double>> steps{};  // of each row whose time is of a run
+  std::string time_unit{};                       // of a cell
+  std::vector<std::optional<double>> lengths{};  // of runs, in epochs or steps
 
   /// Of GPU-hours the hours of each.
   void share_time(Draft& draft) const {
@@ -321,7 +322,8 @@ struct RowReader {
     std::ranges::sort(draft.row.facts.latencies, {}, &Latency::name);
     match_parts(draft, time_per_step);
     complete_batch(draft);
-    if (!time_per_step) steps.push_back(draft.steps);
+    const RowFacts& facts = draft.row.facts;
+    if (!time_per_step) lengths.push_back(facts.epochs ? facts.epochs : facts.steps);
     return draft.row;
   }
 };
@@ -407,14 +409,14 @@ BuiltRows built_rows(const RawTable& table, Columns& columns) {
   for (const RawRow& row : table.rows) built.rows.push_back(reader.row(row));
   // Runs of different lengths did different work.
   const bool all =
-      !built.rows.empty() && reader.steps.size() == built.rows.size() &&
-      std::ranges::all_of(reader.steps, [](const auto& one) { return one.has_value(); });
+      !built.rows.empty() && reader.lengths.size() == built.rows.size() &&
+      std::ranges::all_of(reader.lengths, [](const auto& one) { return one.has_value(); });
   const bool work_known =
       any_has(built.rows, &TableRow::work) || any_has(built.rows, &TableRow::throughput);
-  if (all && !work_known && std::ranges::any_of(reader.steps, [&](const auto& one) {
-        return one != reader.steps.front();
+  if (all && !work_known && std::ranges::any_of(reader.lengths, [&](const auto& one) {
+        return one != reader.lengths.front();
       }))
-    for (std::size_t i = 0; i < built.rows.size(); ++i) built.rows[i].work = reader.steps[i];
+    for (std::size_t i = 0; i < built.rows.size(); ++i) built.rows[i].work = reader.lengths[i];
   built.unit_missing = reader.unit_missing;
   built.time_unit = reader.time_unit;
   return built;

@@ -641,6 +641,19 @@ void leave_out_other_ratios(ChosenColumns& chosen, const RawTable& table) {
     columns[i].reset();
   }
 }
+
+/// "time_minutes" of "time_min", unless "time_max" or "time_mean" beside it make it the least.
+std::string with_minutes(const RawTable& table, const std::string& header) {
+  const WordList words = all_header_words(header);
+  if (words.size() < 2 || words.back() != "min") return header;
+  const std::string stem = header.substr(0, header.size() - 3);
+  if (named_meaning(stem) != Meaning::time) return header;
+  const bool statistics = std::ranges::any_of(table.columns, [&](const std::string& other) {
+    return other != header && other.starts_with(stem) &&
+           has_word("statistic", all_header_words(other.substr(stem.size())));
+  });
+  return statistics ? header : stem + "minutes";
+}
 }  // namespace
 
 ChosenColumns choose_columns(const RawTable& table) {
@@ -652,7 +665,9 @@ ChosenColumns choose_columns(const RawTable& table) {
       throw UserError("{}: column '{}' stands twice", table.place, printable(name));
     }
     const bool none = name.empty() || is_cpu_time(table, i);
-    chosen.columns.push_back(none ? std::nullopt : table_column(name, table.place));
+    chosen.columns.push_back(none ? std::nullopt
+                                  : table_column(with_minutes(table, name), table.place));
+    if (chosen.columns.back()) chosen.columns.back()->name = name;
     const bool renamed = i < table.stated_as.size() && !table.stated_as[i].empty();
     if (!renamed || !chosen.columns.back()) continue;
     keep_unit(*chosen.columns.back(), table.stated_as[i], table.place);

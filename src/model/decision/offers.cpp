@@ -6,6 +6,7 @@
 #include "src/model/cost.h"
 
 #include <cmath>
+#include <numbers>
 
 namespace scaleworth::model {
 namespace {
@@ -17,9 +18,104 @@ std::string no_common_work(const ScalingTable& table, const ScalingTable& first)
       table.work_noun != first.work_noun ||
       (table.basis == TimeBasis::work_unit) != (first.basis == TimeBasis::work_unit))
     return "its work is counted in another unit";
+  if (!any_has(table.rows, &TableRow::work) && table.basis != first.basis)
+    return fmt::format("its times are of a {}, the first one's of a {}; name both alike (step_s)",
+                       table.basis == TimeBasis::step ? "step" : "run",
+                       table.basis == TimeBasis::step ? "run" : "step");
   if (!all_have(table.rows, &TableRow::work) && any_has(table.rows, &TableRow::growth))
     return "its work grows with the count, and no column says how much it is";
   return "";
+}
+
+/// Of the run or the step that the row's time is of; absent where no column says it.
+std::optional<double> steps_of(const TableRow& row, TimeBasis basis) {
+  if (basis == TimeBasis::step) return 1.0;
+  return basis == TimeBasis::run ? row.facts.steps : std::nullopt;
+}
+
+/// Where no column counts the work, it is what others say of it: the epochs of a run, or steps and
+/// their batches. Nothing where that is the same in all rows.
+void count_work(std::vector<NamedTable>& tables) {
+  const auto all = [&](auto has) {
+    return std::ranges::all_of(tables, [&](const NamedTable& one) {
+      return std::ranges::all_of(one.table.rows,
+                                 [&](const TableRow& row) { return has(row, one.table.basis); });
+    });
+  };
+  const bool epochs = all([](const TableRow& row, TimeBasis basis) {
+    return basis == TimeBasis::run && row.facts.epochs;
+  });
+  const bool steps =
+      all([](const TableRow& row, TimeBasis basis) { return steps_of(row, basis).has_value(); });
+  const bool batch =
+      all([](const TableRow& row, TimeBasis) { return row.facts.batch.has_value(); });
+  const bool tokens =
+      batch && all([](const TableRow& row, TimeBasis) { return !!row.facts.sequence_length; });
+  const bool known = all([](const TableRow& row, TimeBasis) { return row.work.has_value(); });
+  if (known || (!epochs && !steps)) return;
+  const auto work_of = [&](const TableRow& row, TimeBasis basis) {
+    if (epochs) return *row.facts.epochs;
+    return *steps_of(row, basis) * (batch ? *row.facts.batch : 1.0) *
+           (tokens ? *row.facts.sequence_length : 1.0);
+  };
+  const TableRow& first = tables.front().table.rows.front();
+  const TimeBasis basis = tables.front().table.basis;
+  if (all([&](const TableRow& row, TimeBasis of) {
+        return of == basis && work_of(row, of) == work_of(first, basis);
+      }))
+    return;
+  for (NamedTable& one : tables) {
+    one.table.work_noun = epochs ? "epochs" : tokens ? "tokens" : batch ? "samples" : "steps";
+    for (TableRow& row : one.table.rows) row.work = work_of(row, one.table.basis);
+  }
+}
+
+/// Throws UserError for other work; what else differs, one doubt each.
+void compare_stated(const NamedTable& one, const NamedTable& first, std::vector<Remark>& doubts) {
+  const bool counts_work = any_has(one.table.rows, &TableRow::work);
+  for (const StatedOfJob& stated : one.table.stated) {
+    const auto* const of_first = find_in(first.table.stated, stated.column, &StatedOfJob::column);
+    if (of_first == nullptr || of_first->text == stated.text) continue;
+    const std::string differs = fmt::format("{} is {} of {} and {} of {}",
+                                            stated.column,
+                                            of_first->text,
+                                            first.name,
+                                            stated.text,
+                                            one.name);
+    if (stated.job)
+      throw UserError("{}, another job: keep the rows of one (--where), or leave that column out",
+                      differs);
+    if (!counts_work && one.table.basis == TimeBasis::run && !one.table.read.fixed_work)
+      throw UserError("{}, and nothing says how much work a run is: add a column epochs or steps",
+                      differs);
+    doubts.emplace_back(differs + ": the rates count only if both reach the same quality.");
+  }
+}
+
+/// Of the two that are compared.
+void compare_quality(const OfferRatio& one, std::vector<Remark>& doubts) {
+  constexpr double tolerated = 0.005;  // what seeds of one training differ by
+  const auto& a = one.a.quality;
+  const auto& b = one.b.quality;
+  if (!a || !b || std::abs(*b - *a) <= tolerated * std::abs(*a)) return;
+  Remark doubt(
+      fmt::format("the quality is {:g} of {} and {:g} of {}", *a, one.a.name, *b, one.b.name));
+  doubt.again = "compare runs of the same quality";
+  doubts.push_back(std::move(doubt));
+}
+
+/// How far repeats of one count lie apart in the two tables, relative; no degrees without repeats.
+SampleVariance repeat_noise(const ScalingTable& a, const ScalingTable& b) {
+  SampleVariance pooled;
+  for (const ScalingTable* table : {&a, &b})
+    for (const TableRow& row : table->rows) {
+      if (!row.relative_sd || row.repeats_are_steps) continue;
+      const double degrees = row.repeats - 1.0;
+      pooled.variance += degrees * *row.relative_sd * *row.relative_sd;
+      pooled.degrees += degrees;
+    }
+  if (pooled.degrees > 0.0) pooled.variance /= pooled.degrees;
+  return pooled;
 }
 
 std::vector<Offer> offers_of(const NamedTable& named) {
@@ -35,16 +131,26 @@ std::vector<Offer> offers_of(const NamedTable& named) {
                  transform_decreasing(row.time, rate),
                  price,
                  named.input,
-                 row.time.interval && !row.repeats_are_steps};
+                 row.repeats,
+                 row.quality};
   });
 }
 
-OfferRatio ratio_of(const Offer& a, const Offer& b) {
+/// Of a median over the variance of one: of many pi / 2 n, of normal noise.
+double median_variance(int repeats) {
+  return (repeats < 3 ? 1.0 : std::numbers::pi / 2.0) / repeats;
+}
+
+OfferRatio ratio_of(const Offer& a, const Offer& b, const SampleVariance& noise) {
   OfferRatio result{a, b, ratio(b.rate, a.rate), {}, {}};
-  const double presumed =
-      a.repeated && b.repeated ? 0.0 : 1.96 * std::sqrt(2.0) * presumed_run_noise;
+  result.repeated = noise.degrees > 0.0 && noise.variance > 0.0;
+  const double presumed = 1.96 * std::sqrt(2.0) * presumed_run_noise;
   const double speed = result.speed.value;
-  const auto arm = [&](double end) { return std::hypot(std::log(end / speed), presumed); };
+  const auto arm = [&](double end) {
+    if (!result.repeated) return std::hypot(std::log(end / speed), presumed);
+    return student_t_two_sided(0.95, noise.degrees) *
+           std::sqrt(noise.variance * (median_variance(a.repeats) + median_variance(b.repeats)));
+  };
   result.speed.interval = Interval<double>{speed * std::exp(-arm(result.speed.low())),
                                            speed * std::exp(arm(result.speed.high()))};
   if (!a.price) return result;
@@ -58,7 +164,9 @@ OfferRatio ratio_of(const Offer& a, const Offer& b) {
 }
 
 /// The largest count that both have, else the two nearest to each other, the larger where equal.
-OfferRatio nearest_counts(const std::vector<Offer>& a, const std::vector<Offer>& b) {
+OfferRatio nearest_counts(const std::vector<Offer>& a,
+                          const std::vector<Offer>& b,
+                          const SampleVariance& noise) {
   const Offer* of_a = &a.front();
   const Offer* of_b = &b.front();
   const auto distance = [](const Offer& one, const Offer& other) {
@@ -70,7 +178,7 @@ OfferRatio nearest_counts(const std::vector<Offer>& a, const std::vector<Offer>&
         of_a = &one;
         of_b = &other;
       }
-  return ratio_of(*of_a, *of_b);
+  return ratio_of(*of_a, *of_b, noise);
 }
 }  // namespace
 
@@ -80,8 +188,9 @@ std::optional<Estimate<double>> Offer::cost() const {
   return transform_decreasing(rate, [=](double value) { return bill / value; });
 }
 
-OfferComparison compare_offers(const std::vector<NamedTable>& tables) {
+OfferComparison compare_offers(std::vector<NamedTable> tables) {
   if (tables.size() < 2) throw UserError("compare takes two machines or more; there is one");
+  count_work(tables);
   OfferComparison result;
   const ScalingTable& first = tables.front().table;
   result.basis = first.basis;
@@ -92,11 +201,14 @@ OfferComparison compare_offers(const std::vector<NamedTable>& tables) {
   for (const NamedTable& one : tables) {
     const std::string why = no_common_work(one.table, first);
     if (!why.empty()) throw UserError("{} cannot be compared: {}", one.name, why);
+    compare_stated(one, tables.front(), result.doubts);
     std::vector<Offer> offers = offers_of(one);
-    if (of_first.empty())
+    if (of_first.empty()) {
       of_first = offers;
-    else
-      result.ratios.push_back(nearest_counts(of_first, offers));
+    } else {
+      result.ratios.push_back(nearest_counts(of_first, offers, repeat_noise(first, one.table)));
+      compare_quality(result.ratios.back(), result.doubts);
+    }
     if (one.table.noun != result.noun) result.noun.clear();
     for (const Remark& doubt : one.table.doubts) result.doubts.push_back(doubt);
     std::ranges::move(offers, std::back_inserter(result.offers));
@@ -113,7 +225,7 @@ OfferComparison compare_offers(const std::vector<NamedTable>& tables) {
   };
   result.fastest = index(
       std::ranges::max_element(result.offers, {}, [](const Offer& one) { return one.rate.value; }));
-  result.repeated = std::ranges::all_of(result.offers, &Offer::repeated);
+  result.repeated = std::ranges::all_of(result.ratios, &OfferRatio::repeated);
   if (std::ranges::all_of(result.offers, [](const Offer& one) { return one.price.has_value(); }))
     result.cheapest = index(std::ranges::min_element(
         result.offers, {}, [](const Offer& one) { return one.cost()->value; }));

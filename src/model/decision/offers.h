@@ -21,7 +21,8 @@ struct Offer {
   Estimate<double> rate;  // work per second of all ranks; where no work is known runs or steps
   std::optional<DollarsPerSecond> price;  // of one rank that works, with those paid and idle
   std::string input{};                    // of its table
-  bool repeated = false;  // the rate's interval is of repeats, not of the steps of one run
+  int repeats = 1;                        // that the rate is the median of
+  std::optional<double> quality{};
 
   /// Of one unit of work: count x price / rate, in USD; absent without a price.
   std::optional<Estimate<double>> cost() const;
@@ -31,12 +32,15 @@ struct Offer {
 struct OfferRatio {
   Offer a;
   Offer b;
-  /// Its interval by `ratio`, widened in quadrature by 1.96 sqrt(2) `presumed_run_noise` where a
-  /// side has none of repeats.
+  /// Its interval where rows of either table are repeats: ln g +- t s sqrt(f_a / n_a + f_b / n_b),
+  /// s^2 the pooled variance of all counts of both, t of its degrees of freedom (Student), f = 1,
+  /// of medians of three and more pi / 2. Else by `ratio`, widened in quadrature by 1.96 sqrt(2)
+  /// `presumed_run_noise`.
   Estimate<double> speed;
   std::optional<Estimate<double>> cost;  // of the same work
   /// The price of one rank of B at which both cost the same: p_A K_A / K_B x speed.
   std::optional<Estimate<double>> break_even;  // USD per second
+  bool repeated = false;
 
   bool differs() const { return speed.interval->low > 1.0 || speed.interval->high < 1.0; }
 };
@@ -48,7 +52,7 @@ struct OfferComparison {
   std::vector<OfferRatio> ratios;
   std::size_t fastest = 0;
   std::optional<std::size_t> cheapest;  // per work; where all have a price
-  bool repeated = false;                // all intervals are of repeats
+  bool repeated = false;                // all ratios are
   TimeBasis basis = TimeBasis::run;
   bool work = false;        // rates are of `work_noun`, else of runs or steps
   std::string work_noun{};  // "tokens"; empty: units of work
@@ -56,7 +60,11 @@ struct OfferComparison {
   std::vector<Remark> doubts{};
 };
 
+/// Work that no table counts is that of a step by its batch, or of a run by its epochs or steps,
+/// where the tables say that these differ. What differs else in how the job ran, and the quality
+/// where it differs by more than 0.5 %, are doubts.
 /// Throws UserError for fewer than two tables, and where the same work cannot be told: tables of
-/// speed-ups, of a load, of work in different units, or of times of work that grows.
-OfferComparison compare_offers(const std::vector<NamedTable>& tables);
+/// speed-ups, of a load, of work in different units, of times of work that grows, of a run and of a
+/// step, and of jobs that differ.
+OfferComparison compare_offers(std::vector<NamedTable> tables);
 }  // namespace scaleworth::model

@@ -190,6 +190,7 @@ TableRow merge(const std::vector<const TableRow*>& repeats) {
       row.quality = sign * std::min(sign * row.quality.value_or(*at->quality), sign * *at->quality);
   }
   row.time = as<Seconds>(median_estimate(times));
+  row.repeats = static_cast<int>(times.size());
   row.relative_sd = relative_sd(times);
   row.energy_j = median(energies);
   row.energy_per_work_j = median(energies_per_work);

@@ -101,6 +101,8 @@ struct RowFacts {
   std::optional<double> batch;            // sequences, or whatever it counts, of one step
   std::optional<double> sequence_length;  // tokens
   std::optional<double> microbatches;     // of one step and data-parallel replica
+  std::optional<double> steps;            // of a run
+  std::optional<double> epochs;           // of a run
   std::optional<DollarsPerSecond> price;  // of one rank, in place of the price for all rows
   std::optional<double> power_w;          // of one rank, while it runs
   std::vector<Latency> latencies;
@@ -154,6 +156,7 @@ struct TableRow {
   std::optional<int> repeat;  // as the table names it
   std::optional<double> time_s;
   Estimate<Seconds> time;             // of the repeats; absent as read
+  int repeats = 1;                    // that `time` is of
   std::optional<double> relative_sd;  // of the repeats, from two on
   bool repeats_are_steps = false;     // of one run: runs do not spread as steps do
   /// Independent repeats that `time` is the mean of; absent: it is their median.
@@ -231,6 +234,13 @@ struct TableReading {
   std::vector<std::string> left_out{};  // rows, "8 (OOM)"
 };
 
+/// A column that says with one text for all rows what ran or how, "dtype" "bf16".
+struct StatedOfJob {
+  std::string column;
+  std::string text;
+  bool job = false;  // what ran: with another text it is other work; else how
+};
+
 /// What the columns say of all rows.
 struct TableKind {
   TimeBasis basis = TimeBasis::run;
@@ -242,9 +252,10 @@ struct TableKind {
   bool unclear_batch = false;   // of all ranks or of one
   bool named_weak = false;      // a column speaks of weak scaling
   bool named_strong = false;
-  double load_unit = 1.0;        // of a count; not 1 where loads are no whole numbers
-  std::string noun{};            // what is counted, "GPUs"; empty: not known
-  std::string work_noun{};       // what work is counted in, "tokens"; empty: not known
+  double load_unit = 1.0;   // of a count; not 1 where loads are no whole numbers
+  std::string noun{};       // what is counted, "GPUs"; empty: not known
+  std::string work_noun{};  // what work is counted in, "tokens"; empty: not known
+  std::vector<StatedOfJob> stated{};
   std::vector<Remark> doubts{};  // why the rows may not be held against each other
 };
 

@@ -35,17 +35,6 @@ std::optional<double> latency_at(const ServicePoint& point, const std::string& n
 }
 
 /// Both in all points; tokens only where each has them.
-std::optional<double> mean_tokens(const std::vector<ServicePoint>& curve) {
-  double tokens = 0.0;
-  double requests = 0.0;
-  for (const ServicePoint& point : curve) {
-    if (!point.tokens_per_s || !point.requests_per_s) return std::nullopt;
-    tokens += *point.tokens_per_s;
-    requests += *point.requests_per_s;
-  }
-  return tokens / requests;
-}
-
 double rate_of(const ServicePoint& point) {
   return *point.requests_per_s;
 }
@@ -379,6 +368,18 @@ ServicePoint service_at(const std::vector<ServicePoint>& curve, double concurren
     latency.seconds = between(before, behind, part) * scale(point);
   }
   return point;
+}
+
+std::optional<double> mean_tokens(const std::vector<ServicePoint>& curve) {
+  if (curve.empty()) return std::nullopt;
+  double tokens = 0.0;
+  double requests = 0.0;
+  for (const ServicePoint& point : curve) {
+    if (!point.tokens_per_s || !point.requests_per_s) return std::nullopt;
+    tokens += *point.tokens_per_s;
+    requests += *point.requests_per_s;
+  }
+  return tokens / requests;
 }
 
 std::vector<ServicePoint> in_requests(std::vector<ServicePoint> curve,

@@ -113,6 +113,9 @@ std::vector<double> left_out_errors(const std::vector<ServicePoint>& curve);
 /// of them.
 ServicePoint service_at(const std::vector<ServicePoint>& curve, double concurrency);
 
+/// Of output, by points that have both rates; absent where one has not.
+std::optional<double> mean_tokens(const std::vector<ServicePoint>& curve);
+
 /// The curve in requests per second, by rising concurrency. Of points with both rates tokens count
 /// where `tokens_per_request` says what a request is, for a longer one takes proportionally longer.
 std::vector<ServicePoint> in_requests(std::vector<ServicePoint> curve,

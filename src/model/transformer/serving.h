@@ -109,12 +109,6 @@ struct ServingGroup {
   int stages = 1;
 };
 
-/// An all-reduce among `groups` of the group's GPUs as one line: halves of a ring inside by the
-/// group's link, and rings between the groups, each with a GPU's part of the bytes, by the network.
-///   1 / beta = 2 (t - 1) / t / bus_bandwidth + 2 (k - 1) / k / (t network)
-/// Absent without a link inside.
-std::optional<GroupLink> spanning_link(const ServingGroup& group, int groups);
-
 void check_group(const ServingGroup& group);
 
 /// Ridge of the group: peak / bandwidth, efficiencies included.
@@ -284,7 +278,8 @@ struct ServingQuestion {
   Server server;   // one group
   int groups = 1;  // alike, each with its share of the requests and, but for stages, a copy
   Request request;
-  std::vector<double> batches;  // empty: powers of four that memory holds, and the last one
+  /// Empty: powers of four that memory holds, and the largest that it holds and the limits allow.
+  std::vector<double> batches;
   std::optional<DollarsPerSecond> rate;  // of one whole group
   LoadShape load;
   std::optional<ApiPrice> api;
@@ -315,7 +310,6 @@ struct ServingAnswer {
   FlopPerByte ridge;                          // of a GPU
   std::optional<double> weights_ridge_batch;  // caches left out
   std::optional<double> ridge_batch;          // at the mean context; absent: none
-  double one_group_tokens_per_s = 0.0;        // of output, by one group in place of the stages
   std::vector<ServedBatch> batches;           // increasing
   std::optional<std::size_t> chosen;  // most tokens per second, and so the cheapest, of those that
                                       // are not excluded

@@ -29,18 +29,6 @@ ServingMemory memory_of(const ServingQuestion& question) {
   return memory;
 }
 
-std::vector<double> batches_of(const ServingQuestion& question, const ServingMemory& memory) {
-  std::vector<double> batches = question.batches;
-  if (batches.empty()) {
-    const double largest =
-        memory.full_length_batch ? static_cast<double>(*memory.full_length_batch) : default_largest;
-    for (double batch = 1.0; batch < largest; batch *= 4.0) batches.push_back(batch);
-    batches.push_back(std::max(largest, 1.0));
-  }
-  const std::set<double> increasing(batches.begin(), batches.end());
-  return {increasing.begin(), increasing.end()};
-}
-
 std::string exclusion(const OperatingPoint& point, const LatencyLimits& limits) {
   if (point.fits == false) return "does not fit into memory at full length";
   if (limits.first_token && point.time_to_first_token > *limits.first_token) {
@@ -51,19 +39,6 @@ std::string exclusion(const OperatingPoint& point, const LatencyLimits& limits) 
     return "tokens come too slowly";
   }
   return "";
-}
-
-/// Output tokens/s of all stages as one group, which all-reduces over the network.
-double as_one_group(ServingQuestion question) {
-  ServingGroup& group = question.server.group;
-  group.link = spanning_link(group, question.groups);
-  group.gpus *= question.groups;
-  group.stages = question.groups = 1;
-  question.batches.clear();
-  question.measured = {};
-  question.limits = {};
-  const ServingAnswer answer = serve(question);
-  return answer.chosen ? answer.batches[*answer.chosen].output_tokens_per_s : 0.0;
 }
 
 /// A measurement above its roof by more than a clock that runs 2 % higher is none.
@@ -79,6 +54,54 @@ ServedBatch served(const ServingQuestion& question, double batch) {
         *question.rate, one.requests_per_s, api_cost(question.request, *question.api));
   }
   return one;
+}
+
+std::vector<double> batches_of(const ServingQuestion& question, const ServingMemory& memory) {
+  std::set<double> batches(question.batches.begin(), question.batches.end());
+  if (!batches.empty()) return {batches.begin(), batches.end()};
+  const double largest = std::max(
+      memory.full_length_batch ? static_cast<double>(*memory.full_length_batch) : default_largest,
+      1.0);
+  for (double batch = 1.0; batch < largest; batch *= 4.0) batches.insert(batch);
+  batches.insert(largest);
+  // Times of a step and of a prompt's pass grow with the batch: limits cut off the large ones.
+  const auto passes = [&](double batch) { return served(question, batch).excluded.empty(); };
+  const auto over = std::ranges::find_if_not(batches, passes);
+  if (over != batches.begin() && over != batches.end()) {
+    double low = *std::prev(over);
+    double high = *over;
+    while (high - low > 1.0) {
+      const double middle = std::floor(0.5 * (low + high));
+      (passes(middle) ? low : high) = middle;
+    }
+    batches.insert(low);
+  }
+  return {batches.begin(), batches.end()};
+}
+
+/// A step and a prompt at their roofs, whatever part of them the server is said to reach.
+Seconds least_time(const Phase& phase, const ServingGroup& group) {
+  return std::max(phase.compute * group.compute_efficiency,
+                  phase.memory * group.bandwidth_efficiency);
+}
+
+/// Throws UserError for times that no such GPUs could reach.
+void check_measured(const ServingQuestion& question, const OperatingPoint& point) {
+  const auto check = [&](const char* what, const std::optional<Seconds>& time, const Phase& of) {
+    const Seconds least = least_time(of, question.server.group);
+    if (!time || *time * most_of_roof >= least) return;
+    throw UserError(
+        "the measured {} takes {:.4g} ms, less than the {:.4g} ms that reading and computing alone "
+        "take at batch {:g}: check the time, the batch, the lengths (--prompt, --output), the "
+        "model "
+        "and the GPU",
+        what,
+        1e3 * time->value(),
+        1e3 * least.value(),
+        point.batch);
+  };
+  check("step", question.measured.decode_step, point.step);
+  check("prompt", question.measured.prefill, point.prefill);
 }
 
 constexpr double most_count = 1e12;
@@ -220,7 +243,6 @@ ServingAnswer serve(const ServingQuestion& question) {
   answer.ridge = ridge(question.server.group);
   answer.weights_ridge_batch = ridge_batch(question.server, 0.0);
   answer.ridge_batch = ridge_batch(question.server, mean_context(question.request));
-  if (question.server.group.stages > 1) answer.one_group_tokens_per_s = as_one_group(question);
   const std::vector<double> batches = batches_of(question, answer.memory);
   const auto& most_held = answer.memory.mean_length_batch;
   answer.ceiling_batch =
@@ -232,6 +254,7 @@ ServingAnswer serve(const ServingQuestion& question) {
   double most = 0.0;
   for (const double batch : batches) {
     const ServedBatch& one = answer.batches.emplace_back(served(question, batch));
+    check_measured(question, one);
     const double of_roof = one.output_tokens_per_s / one.ceiling_output_tokens_per_s;
     if (question.measured.any() && of_roof > most_of_roof) {
       throw UserError(

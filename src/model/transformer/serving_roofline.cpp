@@ -101,15 +101,6 @@ void check_group(const ServingGroup& group) {
             "a link needs a latency of 0 or more and a bus bandwidth above zero");
 }
 
-std::optional<GroupLink> spanning_link(const ServingGroup& group, int groups) {
-  if (!group.link) return std::nullopt;
-  const double seconds_per_byte =
-      ring_traffic(group.gpus) / group.link->bus_bandwidth.value() +
-      ring_traffic(groups) / (group.gpus * group.network.bus_bandwidth.value());
-  return GroupLink{group.link->latency + group.network.latency * (2.0 * (groups - 1)),
-                   BytesPerSecond(ring_traffic(group.gpus * groups) / seconds_per_byte)};
-}
-
 FlopPerByte ridge(const ServingGroup& group) {
   check_group(group);
   return compute_rate(group) / memory_rate(group);

@@ -111,6 +111,7 @@ TrainingUse use_of_training(const TrainingRun& run) {
     if (run.tokens_per_second > 0.0) {
       use.tokens_per_second_per_gpu = run.tokens_per_second / static_cast<double>(run.gpus);
       use.million = campaign_of(run, 1e6);
+      if (run.tokens) use.campaign = campaign_of(run, *run.tokens);
     }
     return use;
   }

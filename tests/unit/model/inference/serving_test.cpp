@@ -448,8 +448,7 @@ TEST_CASE("a measured rate belongs to one batch", "[inference]") {
   CHECK_THAT(serve(asked).batches[0].output_tokens_per_s, WithinRel(1000.0, 1e-12));
 }
 
-TEST_CASE("stages share the weights and send on; one group over them all-reduces over the network",
-          "[inference]") {
+TEST_CASE("stages share the weights and send on", "[inference]") {
   Server server = example::server("llama-3.1-8b", example::h100(8));
   server.group.link = GroupLink{Seconds(0.0), BytesPerSecond(787.5e9)};
   const Phase whole = decode_step(server, 64, 1024);
@@ -458,8 +457,4 @@ TEST_CASE("stages share the weights and send on; one group over them all-reduces
   CHECK_THAT(weight_bytes(server) / weights, WithinRel(0.5, 1e-12));
   // 10 us and 64 x 4096 x 2 B / 8 / 50 GB/s = 1.31 us.
   CHECK_THAT((decode_step(server, 64, 1024).time - whole.time).value(), WithinRel(11.31e-6, 1e-3));
-  // 1.75 / 787.5 GB/s inside and 1 / (8 x 50 GB/s) between: 4.722 ps/B for 1.875 of bus traffic.
-  const GroupLink spanning = *spanning_link(server.group, 2);
-  CHECK_THAT(spanning.bus_bandwidth.value(), WithinRel(1.875 / 4.7222e-12, 1e-4));
-  CHECK_THAT(spanning.latency.value(), WithinRel(20e-6, 1e-12));
 }
