@@ -12,6 +12,8 @@
 
 namespace scaleworth::cli {
 using toml_file::printable;
+constexpr std::size_t most_rows = 100000;
+constexpr std::size_t most_columns = 1000;
 
 std::string plain_text(std::string_view text) {
   struct Replaced {
@@ -498,5 +500,22 @@ std::string values_only(std::string_view line) {
   static const std::regex minutes(R"(([0-9]{1,3})'([0-5][0-9](?:\.[0-9]+)?)(?:"|''))");
   const std::string text(line);
   return std::regex_replace(std::regex_replace(text, spread, ""), minutes, "$1m$2s");
+}
+
+std::string cell_text(const RawCell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{}", *number);
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  return "";
+}
+
+void check_row_count(std::size_t rows_so_far, const std::string& place) {
+  if (rows_so_far < most_rows) return;
+  throw UserError("{}: more than {} rows; give one per count and repeat", place, most_rows);
+}
+
+void check_column_count(std::size_t columns, const std::string& place) {
+  if (columns <= most_columns) return;
+  throw UserError(
+      "{}: more than {} columns; leave out what is not of the runs", place, most_columns);
 }
 }  // namespace scaleworth::cli

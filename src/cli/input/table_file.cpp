@@ -138,8 +138,6 @@ std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns
 
 namespace {
 constexpr std::uintmax_t most_table_bytes = 16U << 20U;
-constexpr std::size_t most_rows = 100000;
-constexpr std::size_t most_columns = 1000;
 
 /// Throws UserError for text that no table has: NUL bytes (binary, UTF-16), or nothing but blanks.
 void check_text(std::string_view text, const std::string& file) {
@@ -602,23 +600,6 @@ class Reading {
   RawTable raw_;
 };
 }  // namespace
-
-void check_row_count(std::size_t rows_so_far, const std::string& place) {
-  if (rows_so_far < most_rows) return;
-  throw UserError("{}: more than {} rows; give one per count and repeat", place, most_rows);
-}
-
-void check_column_count(std::size_t columns, const std::string& place) {
-  if (columns <= most_columns) return;
-  throw UserError(
-      "{}: more than {} columns; leave out what is not of the runs", place, most_columns);
-}
-
-std::string cell_text(const RawCell& cell) {
-  if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{}", *number);
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  return "";
-}
 
 namespace {
 /// As it stands in the file, with counts in the header made rows.
