@@ -48,6 +48,9 @@ def variation(point):
     return statistics.stdev(times) / statistics.mean(times) if len(times) > 2 else None
 
 
+SETTLED = re.compile(r"sustained after ([0-9.e+-]+) s")
+
+
 def shape(point):
     """Of the product and of its measurement: the other side warms up and measures as long, in the same regime."""
     if not point:

@@ -258,7 +258,11 @@ void Fields::leaf(const char* type, const Leaf& value, const FieldOptions& optio
     return add(parent, false, key_, std::move(made));
   }
   ordered_json rule = ordered_json::object();
-  if (*options.sentence != '\0') rule["description"] = options.sentence;
+  if (*options.sentence != '\0') {
+    ordered_json& of = parent.of_each != nullptr ? parent.value : rule;  // of a list, not of each
+    const ordered_json rest = std::exchange(of, {{"description", options.sentence}});
+    of.update(rest);
+  }
   null = null || options.or_null;
   if (options.one_of == nullptr) {
     rule["type"] = types(type, null);
