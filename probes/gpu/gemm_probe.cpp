@@ -359,11 +359,13 @@ SustainedRule together_rule(Suite suite) {
 
 using Prepared = std::vector<std::unique_ptr<ChosenGemm>>;
 
-/// Every GPU searches for itself and runs alone; one that cannot is left out with a warning.
+/// Every GPU searches for itself and runs alone; one that cannot is left out with a warning, and
+/// `broken` has the reason of one that is lost.
 Prepared measure_alone(Devices& devices,
                        const GemmEffort& effort,
                        const SustainedRule& rule,
-                       Recorder& recorder) {
+                       Recorder& recorder,
+                       std::optional<std::string>& broken) {
   Prepared prepared;
   double done = 0.0;
   for (const std::unique_ptr<Device>& device : devices) {
@@ -384,6 +386,7 @@ Prepared measure_alone(Devices& devices,
       prepared.push_back(std::move(gemm));
     } catch (const ProbeFailure& failure) {
       leave_out(failure);
+      if (dynamic_cast<const GpuLost*>(&failure) != nullptr) broken = failure.what();
     } catch (const NothingToMeasure& reason) {
       leave_out(reason);
     }
@@ -392,8 +395,9 @@ Prepared measure_alone(Devices& devices,
 }
 
 /// A signal goes before any other failure: it ends the run.
-void rethrow(const std::vector<std::exception_ptr>& failures, const Prepared& prepared) {
-  std::optional<std::string> broken;
+void rethrow(const std::vector<std::exception_ptr>& failures,
+             const Prepared& prepared,
+             std::optional<std::string> broken) {
   for (std::size_t i = 0; i < failures.size(); ++i) {
     if (!failures[i]) continue;
     try {
@@ -453,7 +457,8 @@ void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Record
   GemmEffort effort = gemm_effort(setting.suite, true);
   effort.brief.recorded = false;
   const SustainedRule rule = together_rule(setting.suite);
-  Prepared prepared = measure_alone(devices, effort, rule, recorder);
+  std::optional<std::string> broken;
+  Prepared prepared = measure_alone(devices, effort, rule, recorder, broken);
   if (prepared.size() < 2) throw ProbeFailure("fewer than two GPUs can run the product");
   recorder.progress(0.8, fmt::format("{} GPUs together", prepared.size()));
   std::vector<std::optional<Point>> points(prepared.size());
@@ -462,7 +467,7 @@ void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Record
   });
   for (std::optional<Point>& point : points)
     if (point) recorder.add(std::move(*point));
-  rethrow(done.failures, prepared);
+  rethrow(done.failures, prepared, broken);
 }
 
 Seconds estimate_gpu_together(const DeviceSetting& setting) {

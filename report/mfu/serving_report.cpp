@@ -131,12 +131,11 @@ Table batches_table(const ServingView& view) {
        path(&Batch::cost, &TokenCost::per_million_output)},
       {measure("break_even_utilisation", "break-even", Unit::percent).if_present(),
        &Batch::break_even}};
-  std::vector<std::string> notes;
-  if (view.question.rate && view.question.api) {
-    notes.emplace_back(
+  Table table = make_table("batches", "Each batch", view.answer.batches, columns);
+  if (view.question.rate && view.question.api)
+    table.notes.insert(
+        table.notes.begin(),
         "break-even: the utilisation above which the API is more expensive; above 100 %, none.");
-  }
-  Table table = make_table("batches", "Each batch", view.answer.batches, columns, notes);
   if (!view.answer.chosen) return table;
   const std::size_t row = *view.answer.chosen;
   table.rows[row].chosen = true;

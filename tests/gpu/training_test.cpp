@@ -35,10 +35,7 @@ std::shared_ptr<const gpu::CublasLt> library() {
 
 TrainingMeasured train(const TrainingWork& work) {
   probes::Rendezvous alone{probes::RendezvousOptions{}};
-  return gpu::train_on_gpus({{0, Rank{0}, nullptr}},
-                            alone,
-                            {library(), gpu::choose_cupti({}, gpu::cupti_of_cuda_12_0)},
-                            work);
+  return gpu::train_on_gpus({{0, Rank{0}, nullptr}}, alone, library(), work);
 }
 
 std::vector<double> losses_of_host(const TrainingWork& work) {

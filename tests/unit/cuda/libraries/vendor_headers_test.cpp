@@ -128,7 +128,6 @@ static_assert(std::is_same_v<decltype(&ncclAllReduce),
                                               ncclComm_t,
                                               cudaStream_t)>);
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
-static_assert(sizeof(NcclWindow) == sizeof(ncclWindow_t));
 static_assert(std::is_same_v<decltype(&ncclAlltoAll), decltype(Nccl::all_to_all)>);
 static_assert(std::is_same_v<decltype(&ncclGather), NcclRooted>);
 static_assert(std::is_same_v<decltype(&ncclScatter), NcclRooted>);
