@@ -3,7 +3,6 @@
 
 #include "src/core/statistics/sample_statistics.h"
 #include "trace/analysis/efficiency/efficiency.h"
-#include "trace/analysis/stragglers.h"
 
 #include <cmath>
 #include <map>
@@ -118,20 +117,39 @@ class Pieces {
 };
 
 namespace {
-/// Of the ranks of a group whether more of its late pieces are theirs than chance gives them,
-/// against the `usual` pieces of the same time. A piece is late that takes longer by 3 % and more
-/// and by six times the spread of all of the group's: the median distance, 1 / 1.4826 of a normal's
-/// standard deviation. Late pieces gather on a rank when chance would put so many of them on any
-/// one rank in fewer than one of a thousand groups.
-std::vector<bool> often_late(const Pieces& pieces,
-                             const std::vector<Place>& ranks,
-                             const std::vector<double>& usual) {
+/// Of `count` draws, each of which hits with probability `p`, at least `least` do (the binomial's
+/// upper tail, in logarithms).
+double chance_of(std::size_t least, std::size_t count, double p) {
+  const auto n = static_cast<double>(count);
+  double tail = 0.0;
+  for (auto k = static_cast<double>(least); k <= n; ++k) {
+    const double one = std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
+                                k * std::log(p) + (n - k) * std::log1p(-p));
+    tail += one;
+    if (k > n * p && one < 1e-6 * tail) break;
+  }
+  return tail;
+}
+
+struct LatePieces {
+  bool gather = false;  // more of the group's late pieces are this rank's than chance gives it
+  bool vary = false;    // how much longer its pieces take changes from one to the next
+};
+
+/// Of the ranks of a group, against the `usual` pieces of the same time. A piece is late that takes
+/// longer by 3 % and more and by six times the spread of all of the group's: the median distance,
+/// 1 / 1.4826 of a normal's standard deviation. Late pieces gather on a rank when chance would put
+/// so many of them on any one rank in fewer than one of a thousand groups.
+std::vector<LatePieces> late_pieces(const Pieces& pieces,
+                                    const std::vector<Place>& ranks,
+                                    const std::vector<double>& usual) {
   constexpr double least_excess = 0.03;
+  constexpr double least_variation = 0.02;
   constexpr double rare = 1e-3;
-  constexpr std::int32_t fewest = 3;
-  std::vector<bool> found(ranks.size());
+  constexpr std::size_t fewest = 3;
+  std::vector<LatePieces> found(ranks.size());
   const std::size_t kinds = pieces.operations.size();
-  if (ranks.size() < 2 || std::cmp_less(pieces.count, fewest)) return found;
+  if (ranks.size() < 2 || pieces.count < fewest) return found;
   std::vector<std::vector<double>> beyond(ranks.size());  // by rank, then piece, as a fraction
   std::vector<double> distances;
   for (std::size_t piece = 0; piece < pieces.count; ++piece) {
@@ -144,14 +162,20 @@ std::vector<bool> often_late(const Pieces& pieces,
   }
   const double spread = 1.4826 * median(distances).value_or(0.0);
   const double late = std::max(least_excess, 6.0 * spread);
-  std::vector<std::int32_t> counts;
+  std::vector<std::size_t> counts;
   for (const std::vector<double>& one : beyond)
     counts.push_back(
-        static_cast<std::int32_t>(std::ranges::count_if(one, [&](double x) { return x > late; })));
-  const std::int32_t all = std::accumulate(counts.begin(), counts.end(), 0);
+        static_cast<std::size_t>(std::ranges::count_if(one, [&](double x) { return x > late; })));
+  const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   const auto n = static_cast<double>(ranks.size());
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    found[i] = counts[i] >= fewest && n * binomial_tail(counts[i], all, 1.0 / n) < rare;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    found[i].gather = counts[i] >= fewest && n * chance_of(counts[i], all, 1.0 / n) < rare;
+    const auto count = static_cast<double>(beyond[i].size());
+    const double mean = std::accumulate(beyond[i].begin(), beyond[i].end(), 0.0) / count;
+    double squares = 0.0;
+    for (const double one : beyond[i]) squares += (one - mean) * (one - mean);
+    found[i].vary = std::sqrt(squares / count) > std::max(least_variation, 3.0 * spread);
+  }
   return found;
 }
 }  // namespace
@@ -259,7 +283,6 @@ std::vector<double> JobReplay::number_operations() {
   std::map<std::string_view, std::uint32_t> numbers;
   std::vector<double> sums;
   totals_.resize(useful.size());
-  times_.resize(useful.size());
   for (std::uint32_t rank = 0; rank < totals_.size(); ++rank) {
     const Recording& recording = job.recordings[rank];
     auto number = remembered(recording.names, [&](std::string_view name) {
@@ -270,12 +293,9 @@ std::vector<double> JobReplay::number_operations() {
         DeviceNode& node = run.devices[i];
         if (node.kind != DeviceNode::Kind::compute) continue;
         node.operation = number(recording.device_events[node.event].name);
-        const auto time = static_cast<double>(node.end - node.start);
         sums.resize(numbers.size());
-        times_[rank].resize(numbers.size());
-        sums[node.operation] += time;
-        times_[rank][node.operation] += time;
-        totals_[rank] += time;
+        sums[node.operation] += static_cast<double>(node.end - node.start);
+        totals_[rank] += static_cast<double>(node.end - node.start);
       }
   }
   return sums;
@@ -327,8 +347,11 @@ void JobReplay::measure_pieces() {
         standard_error_[rank] =
             std::sqrt(most) / totals_[rank] * peers / std::max(1.0, peers - 1.0);
     }
-    const std::vector<bool> late = often_late(pieces, group.ranks, usual);
-    for (std::size_t i = 0; i < late.size(); ++i) often_late_[group.ranks[i].index] = late[i];
+    const std::vector<LatePieces> late = late_pieces(pieces, group.ranks, usual);
+    for (std::size_t i = 0; i < late.size(); ++i) {
+      often_late_[group.ranks[i].index] = late[i].gather;
+      as_peers_[group.ranks[i].index] = late[i].vary;
+    }
   }
   find_units();
   constexpr double least_correlation = 0.5;
@@ -337,6 +360,7 @@ void JobReplay::measure_pieces() {
   double all = 0.0;
   double count = 0.0;
   for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
+    as_peers_[rank] = as_peers_[rank] && slow_[rank];
     if (slow_[rank]) continue;
     sum.whole += variances[rank].whole;
     sum.independent += variances[rank].independent;
@@ -349,6 +373,7 @@ void JobReplay::measure_pieces() {
                   std::sqrt(sum.whole * count) > least_deviation * all;
   typical_ = totals_;
   if (!rotating_load) return set_as_peers(pieces);
+  as_peers_.assign(totals_.size(), false);
   std::vector<std::vector<double>> fair_means;  // of a piece, of those that are not slow
   for (const PeerGroup& group : groups_) {
     std::vector<double>& means = fair_means.emplace_back(kinds);
@@ -367,56 +392,79 @@ void JobReplay::measure_pieces() {
   });
 }
 
-/// Of slow ranks: each operation takes as long as on the mean of the peers that are not slow, those
-/// of the pieces at the same time, and what lies between these in proportion, so that what is not
-/// late (the attention beside a hot expert, the steps before a GPU became hot) stays. Where a tenth
-/// of the rank's time is in operations that its peers do not have, it runs another program and all
-/// of it keeps one pace.
+/// Of slow ranks whose pieces vary: each piece, with what lies between its operations, as the mean
+/// piece of the peers that are not slow, at the same time.
 void JobReplay::set_as_peers(Pieces& pieces) {
-  constexpr double least_shared = 0.9;
-  const auto of_peers = [&](std::size_t rank, const auto& all) {
-    const std::vector<Place>& peers = groups_[group_of_[rank]].without_slow;
-    std::vector<double> usual(all[rank].size());
-    for (const Place peer : peers)
-      for (std::size_t i = 0; i < std::min(usual.size(), all[peer.index].size()); ++i)
-        usual[i] += all[peer.index][i] / static_cast<double>(peers.size());
-    return usual;
-  };
-  std::vector<std::vector<double>> by_piece(totals_.size());
-  std::vector<std::vector<float>> paces(totals_.size());  // by rank and operation, on the whole
+  const std::size_t kinds = pieces.operations.size();
+  std::vector<std::vector<float>> paces(totals_.size());  // by rank and piece
   for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
-    if (!slow_[rank] || groups_[group_of_[rank]].without_slow.empty()) continue;
-    const std::vector<double>& own = times_[rank];
-    const std::vector<double> usual = of_peers(rank, times_);
+    const std::vector<Place>& peers = groups_[group_of_[rank]].without_slow;
+    as_peers_[rank] = as_peers_[rank] && !peers.empty();
+    for (std::size_t piece = 0; piece < pieces.count && as_peers_[rank]; ++piece) {
+      double usual = 0.0;
+      for (const Place peer : peers)
+        usual += pieces.time(peer.index, piece) / static_cast<double>(peers.size());
+      const double own = pieces.time(rank, piece);
+      paces[rank].push_back(own > 0.0 ? static_cast<float>(usual / own) : 1.0F);
+    }
+  }
+  pieces.visit([&](auto run, auto rank, auto& node, auto kind, auto nth) {
+    if (as_peers_[rank]) node.typical = paces[rank][pieces.place(run, rank, kind, nth) / kinds];
+  });
+  const std::vector<bool> by_pieces = as_peers_;
+  set_operations_as_peers();
+  for (ReplayGraph& run : runs)
+    for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
+      float pace = 1.0F;
+      const RankSpan span = by_pieces[rank] ? run.ranks[rank] : RankSpan{};
+      for (NodeIndex i = span.first; i < span.last; ++i) {
+        DeviceNode& node = run.devices[i];
+        if (std::ranges::count(pieces.operations, node.operation) > 0)
+          pace = node.typical;
+        else
+          node.typical = pace;
+      }
+    }
+}
+
+/// Of slow ranks whose pieces are alike: each operation takes as long as on the peers that are not
+/// slow, so that what is not late (the attention beside a hot expert) stays. Where most of the
+/// rank's time is in operations that its peers do not have, all of it keeps one pace.
+void JobReplay::set_operations_as_peers() {
+  constexpr double least_shared = 0.9;
+  std::vector<std::vector<double>> times(totals_.size());  // ns by rank and operation
+  const auto each_compute = [&](std::size_t rank, auto visit) {
+    for (ReplayGraph& run : runs)
+      for (NodeIndex i = run.ranks[rank].first; i < run.ranks[rank].last; ++i)
+        if (run.devices[i].kind == DeviceNode::Kind::compute) visit(run.devices[i]);
+  };
+  const auto times_of = [&](std::size_t rank) -> std::vector<double>& {
+    if (times[rank].empty())
+      each_compute(rank, [&](const DeviceNode& node) {
+        if (times[rank].size() <= node.operation) times[rank].resize(node.operation + 1);
+        times[rank][node.operation] += static_cast<double>(node.end - node.start);
+      });
+    return times[rank];
+  };
+  for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
+    const std::vector<Place>& peers = groups_[group_of_[rank]].without_slow;
+    if (!slow_[rank] || as_peers_[rank] || peers.empty()) continue;
+    const std::vector<double>& own = times_of(rank);
+    std::vector<double> usual(own.size());
+    for (const Place peer : peers) {
+      const std::vector<double>& of_peer = times_of(peer.index);
+      for (std::size_t i = 0; i < std::min(own.size(), of_peer.size()); ++i)
+        usual[i] += of_peer[i] / static_cast<double>(peers.size());
+    }
     double shared = 0.0;
     for (std::size_t i = 0; i < own.size(); ++i) shared += usual[i] > 0.0 ? own[i] : 0.0;
     if (shared < least_shared * totals_[rank]) continue;
     as_peers_[rank] = true;
-    by_piece[rank] = of_peers(rank, pieces.times);
-    for (std::size_t i = 0; i < own.size(); ++i)
-      paces[rank].push_back(
-          usual[i] > 0.0 && own[i] > 0.0 ? static_cast<float>(usual[i] / own[i]) : 1.0F);
+    each_compute(rank, [&](DeviceNode& node) {
+      const std::size_t i = node.operation;
+      node.typical = usual[i] > 0.0 && own[i] > 0.0 ? static_cast<float>(usual[i] / own[i]) : 1.0F;
+    });
   }
-  pieces.visit([&](auto run, auto rank, auto& node, auto kind, auto nth) {
-    if (!as_peers_[rank]) return;
-    const std::size_t place = pieces.place(run, rank, kind, nth);
-    const double own = pieces.times[rank][place];
-    if (own > 0.0) node.typical = static_cast<float>(by_piece[rank][place] / own);
-  });
-  for (ReplayGraph& run : runs)
-    for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
-      float relative = 1.0F;  // of the piece that is under way, to the mean one
-      const RankSpan span = as_peers_[rank] ? run.ranks[rank] : RankSpan{};
-      for (NodeIndex i = span.first; i < span.last; ++i) {
-        DeviceNode& node = run.devices[i];
-        if (node.kind != DeviceNode::Kind::compute) continue;
-        const float pace = paces[rank][node.operation];
-        if (std::ranges::count(pieces.operations, node.operation) > 0)
-          relative = node.typical / pace;
-        else
-          node.typical = pace * relative;
-      }
-    }
 }
 
 std::vector<Place> JobReplay::peers_of(Place member, const SlowUnit& unit) const {
@@ -489,10 +537,12 @@ void JobReplay::compare(SlowUnit& unit) const {
     least = std::min(least, excess);
     error_of_unit += standard_error_[member.index] / count;
   }
-  unit.in_some_pieces =
-      std::ranges::all_of(unit.members, [&](Place one) { return often_late_[one.index]; });
-  if (least < 0.5 * unit.excess ||
-      (unit.excess < certain * error_of_unit && !unit.in_some_pieces) ||
+  const auto flagged = [&](const std::vector<bool>& flags) {
+    return std::ranges::all_of(unit.members, [&](Place one) { return flags[one.index]; });
+  };
+  const bool gathers = flagged(often_late_);
+  unit.in_some_pieces = gathers && flagged(as_peers_);
+  if (least < 0.5 * unit.excess || (unit.excess < certain * error_of_unit && !gathers) ||
       unit.excess < (unit.level == LateUnit::stage ? 0.05 : 0.03))
     unit.excess = 0.0;
 }
@@ -563,11 +613,10 @@ Change JobReplay::without(const std::vector<Straggler>& stragglers) const {
   for (const Straggler& one : stragglers) {
     change.typical_pieces |= one.level == LateUnit::rotating;
     if (one.level == LateUnit::rotating) continue;
-    const bool computes =
-        one.cause == LateCause::slower_kernels || one.cause == LateCause::longer_kernels ||
-        (one.cause == LateCause::more_work && stages > 1) ||
-        ((one.cause == LateCause::more_work || one.cause == LateCause::undecided) &&
-         is_slow(one.rank));
+    const bool computes = one.cause == LateCause::slower_kernels ||
+                          one.cause == LateCause::longer_kernels ||
+                          (one.cause == LateCause::more_work && stages > 1) ||
+                          (one.cause == LateCause::undecided && is_slow(one.rank));
     if (one.level == LateUnit::stage) {
       const Change even = even_stages();
       for (std::size_t rank = 0; rank < even.compute.size(); ++rank)

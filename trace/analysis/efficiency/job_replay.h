@@ -12,7 +12,7 @@ struct SlowUnit {
   std::vector<Place> members;   // ascending
   std::vector<Place> compared;  // by member: of its peers the median one
   double excess = 0.0;          // mean, beyond those, of what they take
-  bool in_some_pieces = false;  // late pieces of work gather on them
+  bool in_some_pieces = false;  // late pieces of work gather on them, others of theirs are not late
 };
 
 class Pieces;
@@ -79,6 +79,7 @@ class JobReplay {
   void measure_pieces();
   std::vector<double> number_operations();
   void set_as_peers(Pieces& pieces);
+  void set_operations_as_peers();
   void find_units();
   /// The ranks that `member` of `unit` compares with: those of its peer group that are not slow,
   /// of a stage those of all other stages, without the unit's own.
@@ -99,13 +100,12 @@ class JobReplay {
   RankNumbers numbers_;
   std::vector<std::int32_t> stage_;  // by rank; -1: not known
   std::vector<PeerGroup> groups_;
-  std::vector<std::size_t> group_of_;       // by rank, in groups_
-  std::vector<double> totals_;              // ns of compute by rank
-  std::vector<double> typical_;             // the same with typical pieces
-  std::vector<double> standard_error_;      // of a rank's excess
-  std::vector<bool> often_late_;            // by rank: late pieces of its group gather on it
-  std::vector<std::vector<double>> times_;  // ns by rank and operation
-  std::vector<bool> as_peers_;  // by rank: slow, and DeviceNode::typical is as its peers
-  std::vector<bool> slow_;      // by rank: of a unit
+  std::vector<std::size_t> group_of_;   // by rank, in groups_
+  std::vector<double> totals_;          // ns of compute by rank
+  std::vector<double> typical_;         // the same with typical pieces
+  std::vector<double> standard_error_;  // of a rank's excess
+  std::vector<bool> often_late_;        // by rank: late pieces of its group gather on it
+  std::vector<bool> as_peers_;          // by rank: slow, and DeviceNode::typical is as its peers
+  std::vector<bool> slow_;              // by rank: of a unit
 };
 }  // namespace scaleworth::trace
