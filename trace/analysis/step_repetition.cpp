@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/process.h"
 #include "trace/analysis/intervals.h"
+#include "trace/analysis/ledger.h"
 #include "trace/analysis/steps.h"
 
 #include <fmt/format.h>
