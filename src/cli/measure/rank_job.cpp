@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <thread>
+#include <type_traits>
 #include <variant>
 
 namespace scaleworth::cli {
@@ -42,13 +43,30 @@ const MpiModule& require_mpi(const std::string& path) {
   throw UserError(reason_of(module));
 }
 
-/// Rank 0's on every rank: cores and memory may differ between ranks, the questions may not.
+/// Cores and memory may differ between ranks, the questions may not: rank 0's on every rank. What
+/// is asked stands on every rank's command line.
 PlanInputs shared_setting(const MpiJob& job,
                           const Machine& machine,
                           const MeasureOptions& options) {
   PlanInputs setting = make_setting(machine, options, job.size());
-  setting.nodes = (job.size() - 1) / job.ranks_on_node() + 1;
-  host::check(job.mpi(), job.mpi().broadcast_bytes(job.mpi().world(), &setting, sizeof setting, 0));
+  struct NodeFigures {
+    int workers;
+    Bytes available_memory;
+    Bytes last_cache;
+    std::size_t isa_count;
+    int nodes;
+  } first{setting.workers,
+          setting.available_memory,
+          setting.last_cache,
+          setting.isa_count,
+          (job.size() - 1) / job.ranks_on_node() + 1};
+  static_assert(std::is_trivially_copyable_v<NodeFigures>, "sent as bytes");
+  host::check(job.mpi(), job.mpi().broadcast_bytes(job.mpi().world(), &first, sizeof first, 0));
+  setting.workers = first.workers;
+  setting.available_memory = first.available_memory;
+  setting.last_cache = first.last_cache;
+  setting.isa_count = first.isa_count;
+  setting.nodes = first.nodes;
   return setting;
 }
 
