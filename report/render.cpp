@@ -144,6 +144,12 @@ void put_verdict(Fields& json, const Verdict& verdict, const VerdictWords& words
   });
 }
 
+void put_answer(Fields& json, const RenderOptions& options, const Verdict& verdict) {
+  put_versions(json, options);
+  put_currency(json, options);
+  put_verdict(json, verdict, {});
+}
+
 namespace {
 constexpr JsonHead sentences_head{1, "scaleworth sentences"};
 }  // namespace

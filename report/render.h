@@ -57,6 +57,8 @@ struct VerdictWords {
   const char* answers = "yes|no|unknown";
 };
 void put_verdict(Fields& json, const Verdict& verdict, const VerdictWords& words);
+/// All of these, where the answers are yes, no and unknown.
+void put_answer(Fields& json, const RenderOptions& options, const Verdict& verdict);
 
 /// A verdict that has no tables, in the format of `options`; its JSON has the sentences.
 std::string render_sentences(const std::string& title,

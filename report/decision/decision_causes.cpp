@@ -45,7 +45,7 @@ Table fits_table(const DecideView& view) {
   const auto part = [&](double Reading::*folds) {
     return [folds, missing = spread->missing](const Reading& one) { return one.*folds / missing; };
   };
-  Table table = make_table<Reading>(
+  return make_table<Reading>(
       "fit",
       fmt::format(
           "Folds missing at {} ({:.2f}), by the choice of fit", spread->count, spread->missing),
@@ -60,14 +60,6 @@ Table fits_table(const DecideView& view) {
        {share("serial_seconds_part", "serial seconds"), &Reading::serial_share},
        {share("fit_residual", "residual"), &Reading::residual},
        {measure("fit_holds", "holds"), &Reading::holds}});
-  if (spread->serial_share) {
-    table.notes.push_back(
-        fmt::format("Serial share of the lost seconds by the fits that hold and 95 % of their "
-                    "draws: {:.0f} % to {:.0f} %.",
-                    100.0 * spread->serial_share->low,
-                    100.0 * spread->serial_share->high));
-  }
-  return table;
 }
 
 /// Count, position and range of a knee; the ids are "knee_count", "knee_low" ....
@@ -393,14 +385,6 @@ std::vector<Table> cause_tables(const DecideView& view) {
   tables.push_back(
       gaps_by_cause("gap", "The gap from ideal at each count, by cause", diagnosis.gaps));
   tables.push_back(fits_table(view));
-  tables.push_back(make_table(
-      "growth",
-      "How the parts grow with the count",
-      view.decision.growth,
-      {{parameter("part", "part"), [](const PartGrowth& one) { return group_name(one.part); }},
-       {measure("exponent", "exponent").with_decimals(2), &PartGrowth::exponent},
-       {measure("slope_s", "s per count").with_decimals(2), &PartGrowth::slope},
-       {measure("intercept_s", "s at count 0").with_decimals(1), &PartGrowth::intercept}}));
   for (Table& table : law_tables(view)) tables.push_back(std::move(table));
   return tables;
 }

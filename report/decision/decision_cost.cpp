@@ -139,18 +139,14 @@ struct TermsWords {
   }
   std::string operator()(const OwnedTerms& terms) const {
     return fmt::format(
-        "bought for {0:g} {9}, sold for {1:g} after {2:g} years, {3:g} % a year; {4:g} kW at PUE "
-        "{5:g} and {6:g} {9} per kWh; {7:g} {9} a year to run; used {8:g} % of the hours",
+        "bought for {:g} {}, sold for {:g} after {:g} years, {:g} % a year; used {:g} % of the "
+        "hours",
         terms.capital.value(),
+        currency,
         terms.residual.value(),
         terms.lifetime_years,
         100.0 * terms.discount_rate,
-        terms.power_kw,
-        terms.power_usage_effectiveness,
-        terms.usd_per_kwh,
-        terms.operation_usd_per_year,
-        100.0 * terms.utilisation,
-        currency);
+        100.0 * terms.utilisation);
   }
   std::string operator()(const SpotTerms& terms) const {
     return fmt::format("{:g} {} per rank-hour; {}; costs are expected ones",
@@ -261,17 +257,13 @@ std::string in_time_line(const DecideView& view) {
         chance(most_likely));
   }
   const auto& best = at_count(view, *spot.cheapest_in_time);
-  std::string text = fmt::format(
+  return fmt::format(
       "On spot the cheapest that meets the deadline with a probability of {:g} % or more is {} "
-      "({}): {}",
+      "({}): {}.",
       wanted,
       best.ranks,
       chance(best),
       expected(view, best));
-  if (best.ranks == *spot.cheapest) return text + ".";
-  const auto& cheapest = at_count(view, *spot.cheapest);
-  return fmt::format(
-      "{}; the cheapest of all, {}, meets it with {}.", text, cheapest.ranks, chance(cheapest));
 }
 
 std::string spot_line(const DecideView& view) {

@@ -176,12 +176,13 @@ std::string bounds_line(const Decision& decision) {
   const BoundRow& last = decision.further.bounds.back();
   return fmt::format(
       "Work over depth is {:.3g}, the largest speed-up at any count; at {} they allow {:.3g} to "
-      "{:.3g} (Brent), and {:.3g} {}.",
+      "{:.3g} (Brent), and {:.3g} {}{}.",
       terms->work / terms->depth,
       last.count,
       terms->work / last.bounds.high,
       terms->work / last.bounds.low,
       terms->work / last.measured,
-      decision.coefficients ? "is on the curve" : "was measured");
+      decision.coefficients ? "is on the curve" : "was measured",
+      last.measured < 0.98 * last.bounds.low ? ", which cannot be: they are of other work" : "");
 }
 }  // namespace scaleworth::report

@@ -58,8 +58,10 @@ std::string cost_text(const DecideView& view, const DecisionRow& row) {
       std::ranges::find(decision.rows, row.count, &DecisionRow::count) - decision.rows.begin());
   using Way = std::tuple<bool, Dollars, std::string>;  // whether it takes longer
   std::vector<Way> ways{{false, row.cost->value, " at the price given"}};
+  std::vector<std::string> late;
   for (const RegimeResult& one : decision.regimes) {
     const auto& cost = one.costs.at(place);
+    if (!one.in_time.at(place)) late.push_back(one.regime.name);
     if (!cost || !one.in_time.at(place) || *cost == row.cost->value) continue;
     const bool longer = !one.expected.empty();
     ways.emplace_back(
@@ -69,7 +71,11 @@ std::string cost_text(const DecideView& view, const DecisionRow& row) {
             (longer ? " in " + format_quantity(number(*one.expected.at(place)), Unit::seconds)
                     : ""));
   }
-  if (ways.size() < 2) return decision_money(view, row.cost->value);
+  if (ways.size() < 2)
+    return decision_money(view, row.cost->value) +
+           (late.empty()
+                ? ""
+                : fmt::format(" at the price given (too late by {})", fmt::join(late, ", ")));
   std::ranges::sort(ways);
   ways.resize(std::min(ways.size(), most_named));
   const auto told = [&](const Way& way) {
@@ -122,11 +128,18 @@ std::string reading_line(const DecideView& view) {
                                                : " of all " + counted_noun(decision, 2)));
   }
   const auto& prices = decision.request.metrics.prices;
-  if (prices && prices->per_rank.value() > 0.0)
-    parts.push_back(fmt::format(
-        "{} per {}-hour",
-        format_money(number(Dollars(per_hour(prices->per_rank))), view.options.currency),
-        counted_noun(decision, 1)));
+  if (prices && prices->per_rank.value() > 0.0) {
+    const double least =
+        std::ranges::min_element(decision.rows, {}, &DecisionRow::price_factor)->price_factor;
+    const auto price = [&](double factor) {
+      return format_money(number(Dollars(per_hour(prices->per_rank * factor))),
+                          view.options.currency);
+    };
+    parts.push_back(fmt::format("{}{} per {}-hour",
+                                least < 1.0 ? price(least) + " to " : "",
+                                price(1.0),
+                                counted_noun(decision, 1)));
+  }
   const bool labelled =
       decision.basis != TimeBasis::work_unit || decision.scaling != Scaling::strong;
   if (labelled && !decision.growing_models) parts.emplace_back(scaling_name(decision.scaling));
@@ -236,7 +249,7 @@ std::string step_up(const DecideView& view, const DecisionRow& chosen) {
   for (const DecisionRow& row : view.decision.rows) {
     const Seconds saved = chosen.wall().value - row.wall().value;
     if (row.count <= chosen.count || saved <= Seconds(0.0) || excluded(row.count)) continue;
-    if (view.decision.relative) return "";
+    if (view.decision.relative || view.decision.scaling != Scaling::strong) return "";
     std::string text =
         fmt::format("; {} saves {}", row.count, format_quantity(number(saved), Unit::seconds));
     if (!row.cost || !chosen.cost) return text;
@@ -353,9 +366,10 @@ std::string quality_line(const Decision& decision) {
   const auto& rubric = decision.rubric;
   std::string text;
   if (rubric.quality_held && rubric.quality_drift) {
-    text = fmt::format("Quality {} (largest difference {:.3g}).",
+    text = fmt::format("Quality {} ({:.3g} {} at most).",
                        *rubric.quality_held ? "held" : "did not hold",
-                       *rubric.quality_drift);
+                       *rubric.quality_drift,
+                       decision.rows.front().better_quality != 0 ? "worse" : "apart");
   }
   if (!rubric.unproven.empty()) {
     text += fmt::format("{}Unproven, for they have no quality: {}.",
@@ -420,9 +434,10 @@ std::string conflict_sentence(const DecideView& view) {
   const auto money = [&](double amount) {
     return format_money(number(amount), view.options.currency);
   };
+  const double needed = billed(*in_time).value();
   return fmt::format(
       "No count meets both limits: {} makes {} with {}; {} takes {} with {}.",
-      money(rounded_up(billed(*in_time).value())),
+      money(needed < 100.0 ? rounded_up(needed) : std::ceil(needed - 1e-6)),
       deadline_text(rubric),
       named_count(decision, in_time->count),
       money(rubric.budget->value()),
@@ -534,10 +549,12 @@ std::string figures_alone(const DecideView& view) {
 
 std::optional<double> million_work_scale(const Decision& decision) {
   constexpr double million = 1e6;
+  // The hours of work that grows are of more than the first row's, whose price this would be.
+  const bool grows = decision.scaling != Scaling::strong;
   std::optional<double> scale;
   for (const DecisionRow& row : decision.rows) {
     const double cost = row.cost ? row.cost->value.value() : 0.0;
-    if (!row.cost_per_work || !(cost > 0.0) || cost >= cent) return std::nullopt;
+    if (!row.cost_per_work || !(cost > 0.0) || (cost >= cent && !grows)) return std::nullopt;
     scale = million * (*row.cost_per_work / row.cost->value);
   }
   return scale;

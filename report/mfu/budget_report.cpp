@@ -47,14 +47,6 @@ Table pairs_table(const BudgetView& view) {
 /// Beyond this the laws are extrapolated further than they were ever held against data.
 constexpr double far_beyond = 4.0;
 
-/// "72.2 billion", "1.33 trillion", "1840", "18.3".
-std::string people(double count) {
-  if (count >= 0.9995e12) return fmt::format("{:.3g} trillion", count * 1e-12);
-  if (count >= 0.9995e9) return fmt::format("{:.3g} billion", count * 1e-9);
-  if (count >= 0.9995e6) return fmt::format("{:.3g} million", count * 1e-6);
-  return count >= 1000.0 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}", count);
-}
-
 /// "7.12e23".
 std::string flops_text(Flops flops) {
   std::string text = fmt::format("{:.3g}", flops.value());
@@ -64,8 +56,8 @@ std::string flops_text(Flops flops) {
 
 /// "40.3 to 72.2 billion", or with both units where they differ.
 std::string from_to(const Interval<double>& range) {
-  const std::string low = people(range.low);
-  const std::string high = people(range.high);
+  const std::string low = large_count(range.low, 3);
+  const std::string high = large_count(range.high, 3);
   const std::size_t unit = low.find(' ');
   if (low == high) return low;
   const bool same = low.substr(unit) == high.substr(high.find(' '));
@@ -77,12 +69,13 @@ std::string money_line(const BudgetView& view) {
   const auto& plan = view.answer;
   if (!means || !plan.gpu_hours) return "";
   std::string text = fmt::format("{} GPU-hours of {} at {:.3g} % MFU of {} ({})",
-                                 people(*plan.gpu_hours),
+                                 large_count(*plan.gpu_hours, 3),
                                  view.names.gpu,
                                  100.0 * means->mfu,
                                  format_quantity(number(means->peak), Unit::flop_per_second),
                                  view.names.peak_basis);
-  if (plan.cost) text += fmt::format(", {} {}", people(plan.cost->value()), view.options.currency);
+  if (plan.cost)
+    text += fmt::format(", {} {}", large_count(plan.cost->value(), 3), view.options.currency);
   if (plan.days) text += fmt::format(", {:.3g} days on {} of them", *plan.days, *means->gpus);
   return text + ".";
 }
@@ -103,9 +96,9 @@ std::string own_size_line(const BudgetView& view) {
   std::string text = fmt::format(
       "{}, {} parameters for each token, without the input embedding: {} tokens, {} per parameter.",
       view.names.model,
-      people(*view.question.parameters),
-      people(*plan.own_tokens),
-      people(*plan.own_tokens / *view.question.parameters));
+      large_count(*view.question.parameters, 3),
+      large_count(*plan.own_tokens, 3),
+      large_count(*plan.own_tokens / *view.question.parameters, 3));
   for (const FixedSize& one : plan.own_size) {
     text += fmt::format(
         " By {}: a loss of {:.3f}, for which the best pair needs {:.3g} % of the budget.",
@@ -149,7 +142,6 @@ Document compose_budget(const BudgetView& view) {
 }  // namespace
 
 std::string render_budget(const BudgetView& view) {
-  const auto no_charts = [](const BudgetView&) { return std::vector<Chart>{}; };
-  return render_view<BudgetView>(view, compose_budget, no_charts);
+  return render_view(view, compose_budget);
 }
 }  // namespace scaleworth::report

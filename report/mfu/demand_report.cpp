@@ -535,9 +535,7 @@ void hour_plan(Fields& json, const HourPlan& one) {
 
 void demand_document(Fields& json, const DemandView& view, const Document& whole) {
   const DemandAnswer& answer = view.answer;
-  put_versions(json, view.options);
-  put_currency(json, view.options);
-  put_verdict(json, whole.verdict, {});
+  put_answer(json, view.options, whole.verdict);
   json("gpus_per_replica", view.question.gpus_per_replica);
   json.members("tokens_per_request", answer.tokens_per_request, "burst", view.question.burst);
   json("start_up_s", view.question.start_up);

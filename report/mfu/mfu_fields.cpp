@@ -30,11 +30,9 @@ void training_run(Fields& json, const MfuView& view) {
   const TrainingRun& run = view.question;
   json.members("gpu", or_null(view.names.gpu), "gpu_source", or_null(view.names.gpu_source));
   json.members("number_format", view.names.number_format, "gpus", run.gpus);
-  const auto of_model = [&](auto value) {
-    return run.stated_rate ? std::nullopt : std::optional(value);
-  };
-  json("sequence", of_model(view.answer.sequence));
-  json("tokens_per_s", of_model(run.tokens_per_second));
+  const bool modelled = !run.stated_rate;
+  json("sequence", modelled ? std::optional(view.answer.sequence) : std::nullopt);
+  json("tokens_per_s", modelled ? std::optional(run.tokens_per_second) : std::nullopt);
   json("convention", words_of(run.convention).name);
   const char* const again = recomputation_name(view.answer.recomputation);
   json("recomputation", again, one_of("none|selective|full"));
@@ -60,9 +58,7 @@ void campaign(Fields& json, const Campaign& one) {
 
 void mfu_document(Fields& json, const MfuView& view, const Document& whole) {
   const TrainingUse& use = view.answer;
-  put_versions(json, view.options);
-  put_currency(json, view.options);
-  put_verdict(json, whole.verdict, {});
+  put_answer(json, view.options, whole.verdict);
   const bool modelled = !view.question.stated_rate;
   const auto of_model = [=](const auto& value) {
     return modelled ? std::optional(value) : std::nullopt;
@@ -114,10 +110,8 @@ void fixed_size(Fields& json, const FixedSize& one) {
 
 void budget_document(Fields& json, const BudgetView& view, const Document& whole) {
   const auto& plan = view.answer;
-  put_versions(json, view.options);
-  put_currency(json, view.options);
+  put_answer(json, view.options, whole.verdict);
   json.members("budget_usd", view.question.dollars, "budget_flop", plan.budget);
-  put_verdict(json, whole.verdict, {});
   json.array("pairs", plan.pairs, pair);
   json.object("spread", [&](Fields& spread) {
     spread.members("parameters", plan.parameters, "tokens", plan.tokens);
@@ -247,9 +241,7 @@ void basis(Fields& json, const ServingView& view) {
 void serving_document(Fields& json, const ServingView& view, const Document& whole) {
   const auto& answer = view.answer;
   const auto served = [&](Fields& one, const ServedBatch& at) { batch(one, view, at); };
-  put_versions(json, view.options);
-  put_currency(json, view.options);
-  put_verdict(json, whole.verdict, {});
+  put_answer(json, view.options, whole.verdict);
   json.object("model", view, served_model);
   json.object("group", view, group);
   json.object("request", view, request);

@@ -9,14 +9,6 @@
 
 namespace scaleworth::report {
 namespace {
-/// "300 billion", "1.4 trillion", "609524".
-std::string large_count(double count) {
-  if (count >= 1e12) return fmt::format("{:.4g} trillion", count / 1e12);
-  if (count >= 1e9) return fmt::format("{:.4g} billion", count / 1e9);
-  if (count >= 1e6) return fmt::format("{:.4g} million", count / 1e6);
-  return grouped(fmt::format("{:.6g}", count));
-}
-
 /// "$2.50 per GPU and hour".
 std::string rate_text(const MfuView& view) {
   return format_money(number(*per_hour(view.question.price)), view.options.currency) +
@@ -25,27 +17,29 @@ std::string rate_text(const MfuView& view) {
 
 std::string subtitle(const MfuView& view) {
   const TransformerModel& model = view.question.model;
+  const std::string on =
+      fmt::format("{} x {}, {}", view.question.gpus, view.names.gpu, view.names.number_format);
+  if (view.question.stated_rate) return on;
   std::string text =
       fmt::format("{}: {} parameters", model.name, large_count(parameter_count(model)));
   if (model.experts > 1) {
     text += fmt::format(", {} of them for each token (without the input embedding)",
                         large_count(active_parameter_count(model)));
   }
-  text += fmt::format(", {} layers{}, {} attention, sequence {}; {} x {}, {}",
-                      model.layers,
-                      model.mtp_layers > 0
-                          ? fmt::format(" and {} of multi-token prediction", model.mtp_layers)
-                          : "",
-                      attention_kind(model),
-                      view.answer.sequence,
-                      view.question.gpus,
-                      view.names.gpu,
-                      view.names.number_format);
-  return text;
+  return text + fmt::format(", {} layers{}, {} attention, sequence {}; {}",
+                            model.layers,
+                            model.mtp_layers > 0
+                                ? fmt::format(" and {} of multi-token prediction", model.mtp_layers)
+                                : "",
+                            attention_kind(model),
+                            view.answer.sequence,
+                            on);
 }
 
 std::vector<NextCommand> next_commands(const MfuView& view) {
   std::vector<NextCommand> next;
+  if (view.question.stated_rate)
+    return {{"scaleworth mfu --model MODEL ...", "tokens, days and cost of a training"}};
   const std::string mfu = "scaleworth mfu ...";
   if (!view.question.price || !view.question.tokens) {
     next.push_back({mfu + " --price USD_PER_GPU_HOUR --tokens N", "days and cost of a training"});
@@ -59,15 +53,6 @@ std::vector<NextCommand> next_commands(const MfuView& view) {
   if (!view.options.details) next.push_back({mfu + " --details", "FLOPs part by part"});
   next.push_back({"scaleworth attribute FILE...", "where the rest of the step's time goes"});
   return next;
-}
-
-std::vector<std::string> sources(const MfuView& view) {
-  const TransformerModel& model = view.question.model;
-  std::vector<std::string> lines{fmt::format("{}: {}; {}.", model.name, model.source, model.date)};
-  if (!view.names.gpu_source.empty()) {
-    lines.push_back(fmt::format("{}: {}.", view.names.gpu, view.names.gpu_source));
-  }
-  return lines;
 }
 
 constexpr double seconds_per_day = 86400.0;
@@ -155,6 +140,9 @@ Table training_cost_table(const MfuView& view) {
 
 constexpr double tera = 1e12;
 
+/// Part of a peak that only single products exceed: no training is published above 0.7.
+constexpr double most_of_a_step = 0.85;
+
 std::string of_peak(const Utilisation& one) {
   return fmt::format("{:.4g} TFLOP/s ({})", one.peak.rate.value() / tera, one.peak.basis);
 }
@@ -162,8 +150,11 @@ std::string of_peak(const Utilisation& one) {
 std::string headline(const MfuView& view) {
   const Utilisation& first = view.answer.against.front();
   const double most = std::max(first.mfu, first.hfu);
-  if (most > 1.0)
-    return not_reliable(fmt::format("{:.1f} % of {} cannot be", 100.0 * most, of_peak(first)),
+  if (most > most_of_a_step)
+    return not_reliable(fmt::format("{:.1f} % of {} {}",
+                                    100.0 * most,
+                                    of_peak(first),
+                                    most > 1.0 ? "cannot be" : "is more than whole steps reach"),
                         1,
                         "check the rate, the count of GPUs and the number format");
   const std::string amount =
@@ -263,7 +254,7 @@ Verdict judge_mfu(const MfuView& view) {
   Verdict verdict;
   verdict.headline = headline(view);
   const Utilisation& first = view.answer.against.front();
-  verdict.answer = std::max(first.mfu, first.hfu) > 1.0 ? Answer::no : Answer::yes;
+  verdict.answer = std::max(first.mfu, first.hfu) > most_of_a_step ? Answer::no : Answer::yes;
   if (view.question.stated_rate)
     verdict.lines = {
         view.question.tokens_per_second > 0.0
@@ -284,48 +275,24 @@ Verdict judge_mfu(const MfuView& view) {
 }
 
 Document compose_mfu(const MfuView& view) {
-  const bool all = view.options.details;
+  const bool all = view.options.details && !view.question.stated_rate;
   const bool with_conventions = all || view.answer.conventions_differ;
-  const std::string title =
-      document_title(view.options.tool_version, "what do the GPUs do for the model?");
-  if (view.question.stated_rate)
-    return {.title = title,
-            .subject = view.names.gpu,
-            .subtitle = fmt::format(
-                "{} x {}, {}", view.question.gpus, view.names.gpu, view.names.number_format),
-            .intervals = false,
-            .verdict = judge_mfu(view),
-            .sections = with_content({{"utilisation", "Utilisation", {}, {}, {peaks_table(view)}},
-                                      {"remarks", "Remarks", {}, view.answer.remarks, {}}}),
-            .next = {{"scaleworth mfu --model MODEL ...", "tokens, days and cost of a training"}}};
-  return {.title = title,
-          .subject = view.names.model,
-          .subtitle = subtitle(view),
-          .intervals = false,
-          .verdict = judge_mfu(view),
-          .sections = with_content(
-              {section_of("utilisation", "Utilisation", {peaks_table(view)}),
-               section_of("conventions",
-                          "Conventions",
-                          {with_conventions ? conventions_table(view) : Table{}}),
-               section_of("flops", "FLOPs", {all ? flop_parts_table(view) : Table{}}),
-               section_of("training", "Training", {training_cost_table(view)}),
-               {"remarks", "Remarks", {}, view.answer.remarks, {}},
-               {"sources", "Sources", all ? sources(view) : std::vector<std::string>{}, {}, {}}}),
-          .next = next_commands(view)};
-}
-
-std::vector<Chart> mfu_charts(const MfuView& view) {
-  Chart chart{"conventions-chart",
-              "conventions",
-              "The same run, read by each convention",
-              "A bar is the utilisation that the convention prints, against the first peak."};
-  std::vector<Json> rows;
-  for (const ConventionRow& row : view.answer.conventions) {
-    rows.push_back({{"bar", words_of(row.convention).name}, {"value", 100.0 * row.utilisation}});
-  }
-  chart.data = plain_bars(std::move(rows), "convention", "utilisation (%)");
-  return {chart};
+  const bool in_tokens = view.question.tokens_per_second > 0.0;
+  return {
+      .title = document_title(view.options.tool_version, "what do the GPUs do for the model?"),
+      .subject = view.question.stated_rate ? view.names.gpu : view.names.model,
+      .subtitle = subtitle(view),
+      .intervals = false,
+      .verdict = judge_mfu(view),
+      .sections = with_content(
+          {section_of("utilisation", "Utilisation", {peaks_table(view)}),
+           section_of("conventions",
+                      "Conventions",
+                      {with_conventions ? conventions_table(view) : Table{}}),
+           section_of("flops", "FLOPs", {all ? flop_parts_table(view) : Table{}}),
+           section_of("training", "Training", {in_tokens ? training_cost_table(view) : Table{}}),
+           {"remarks", "Remarks", {}, view.answer.remarks, {}}}),
+      .next = next_commands(view)};
 }
 
 // Several runs, one per row of a table.
@@ -374,7 +341,7 @@ Verdict judge_runs(const RunsView& view) {
   const RunUse& best = *std::ranges::max_element(runs, {}, &RunUse::mfu);
   const RunUse& least = *std::ranges::min_element(runs, {}, &RunUse::mfu);
   Verdict verdict;
-  verdict.answer = Answer::yes;
+  verdict.answer = best.mfu() > most_of_a_step ? Answer::no : Answer::yes;
   std::string text = fmt::format("{} has the largest MFU, {:.1f} %", best.name, 100.0 * best.mfu());
   constexpr double same = 1.005;
   if (runs.size() > 1 && best.mfu() < same * least.mfu())
@@ -384,7 +351,13 @@ Verdict judge_runs(const RunsView& view) {
                         best.mfu() / least.mfu(),
                         100.0 * least.mfu(),
                         least.name);
-  verdict.headline = if_it_fits(text, ": record a step of that to see what it loses") + ".";
+  verdict.headline = verdict.answer == Answer::yes
+                         ? if_it_fits(text, ": record a step of that to see what it loses") + "."
+                         : not_reliable(fmt::format("{}: {:.1f} % is more than whole steps reach",
+                                                    best.name,
+                                                    100.0 * best.mfu()),
+                                        1,
+                                        "check its rate, GPUs and number format");
   verdict.lines = {cheapest_line(view)};
   std::erase(verdict.lines, "");
   return verdict;
@@ -413,9 +386,7 @@ std::vector<Chart> runs_charts(const RunsView& view) {
 constexpr JsonHead runs_head{1, "scaleworth mfu runs"};
 
 void runs_document(Fields& json, const RunsView& view, const Document& whole) {
-  put_versions(json, view.options);
-  put_currency(json, view.options);
-  put_verdict(json, whole.verdict, {});
+  put_answer(json, view.options, whole.verdict);
   put_array(json, "runs", view.question, run_fields());
   json("remarks", view.answer);
 }
@@ -427,64 +398,92 @@ std::string memory_size(Bytes bytes) {
 }
 
 std::string memory_headline(const MemoryView& view) {
-  const auto& needs = view.answer.needs;
-  const auto way = [](const MemoryNeed& one) {
-    return fmt::format(
-        "ZeRO {}, recomputation {}", one.zero, recomputation_name(one.recomputation));
-  };
+  const auto& [sequence, parameters, usable, needs, tensor] = view.answer;
+  const auto found = std::ranges::find_if(needs, &MemoryNeed::fits);
   const MemoryNeed& least = needs.back();  // all is divided and recomputed
-  const auto fitting = std::ranges::find_if(needs, &MemoryNeed::fits);
+  const MemoryNeed& told = found == needs.end() ? least : *found;
+  const bool states = view.question.parameters.has_value();
   const std::string who =
-      fmt::format("{} on {} x {}", view.question.model.name, view.question.gpus, view.names.gpu);
-  if (fitting != needs.end())
-    return fmt::format("{} fits: {} of {} each, {}; {} the fewest.",
+      fmt::format("{} on {} x {}",
+                  states ? fmt::format("A model of {} parameters", large_count(parameters))
+                         : view.question.model.name,
+                  view.question.gpus,
+                  view.names.gpu);
+  const std::string way =
+      fmt::format("ZeRO {}, {}",
+                  told.zero,
+                  states ? std::string("without activations")
+                         : std::string("recomputation ") + recomputation_name(told.recomputation));
+  const std::string each = " of " + memory_size(usable) + " each, " + way;
+  if (tensor)
+    return fmt::format("{} fits by tensor parallelism of {}: {}{}.",
                        who,
-                       memory_size(fitting->total()),
-                       memory_size(view.answer.usable),
-                       way(*fitting),
+                       *tensor,
+                       memory_size(least.states + least.activations / *tensor),
+                       each);
+  if (found != needs.end())
+    return fmt::format("{} fits: {}{}; {} the fewest.",
+                       who,
+                       memory_size(told.total()),
+                       each,
                        *least.smallest == 1 ? "1 is" : fmt::format("{} are", *least.smallest));
   return least.smallest
-             ? fmt::format("{} does not fit: take {}, {}.", who, *least.smallest, way(least))
+             ? fmt::format("{} does not fit: take {}, {}.", who, *least.smallest, way)
              : fmt::format("{} fits no count: activations take {} of {}: shorten the sequence.",
                            who,
-                           memory_size(needs.back().activations),
-                           memory_size(view.answer.usable));
+                           memory_size(least.activations),
+                           memory_size(usable));
 }
 
 /// "Recomputation full: 24.9 GiB of activations; states 120, 42.3, 29.2, 16.1 GiB ...".
 std::string memory_line(const MemoryAnswer& answer, std::size_t first) {
   const std::span stages = std::span(answer.needs).subspan(first, 4);
-  return fmt::format(
-      "Recomputation {}: {} of activations; ZeRO 0 to 3: {} of states, fewest GPUs {}.",
-      recomputation_name(stages.front().recomputation),
-      memory_size(stages.front().activations),
-      listed(stages, [](const MemoryNeed& one) { return memory_size(one.states); }),
-      listed(stages, [](const MemoryNeed& one) {
-        return one.smallest ? fmt::format("{}", *one.smallest) : "none";
-      }));
+  const MemoryNeed& each = stages.front();
+  return fmt::format("{}ZeRO 0 to 3: {} of states, fewest GPUs {}.",
+                     each.activations > Bytes()
+                         ? fmt::format("Recomputation {}: {} of activations; ",
+                                       recomputation_name(each.recomputation),
+                                       memory_size(each.activations))
+                         : "",
+                     listed(stages, [](const MemoryNeed& one) { return memory_size(one.states); }),
+                     listed(stages, [](const MemoryNeed& one) {
+                       return one.smallest ? fmt::format("{}", *one.smallest) : "none";
+                     }));
 }
 }  // namespace
+
+std::string large_count(double count, int digits) {
+  for (const auto& [unit, name] :
+       {std::pair{1e12, " trillion"}, {1e9, " billion"}, {1e6, " million"}})
+    if (count >= unit * (1.0 - 0.5 * std::pow(10.0, -digits)))
+      return fmt::format("{:.{}g}{}", count / unit, digits, name);
+  return grouped(count < 1000.0 ? fmt::format("{:.{}g}", count, digits) : fixed(count, 0));
+}
 
 std::string render_memory(const MemoryView& view) {
   const MemoryAnswer& answer = view.answer;
   Verdict verdict;
   verdict.headline = memory_headline(view);
-  verdict.answer = std::ranges::any_of(answer.needs, &MemoryNeed::fits) ? Answer::yes : Answer::no;
-  for (const std::size_t first : {0, 4, 8}) verdict.lines.push_back(memory_line(answer, first));
-  verdict.lines.push_back(
-      fmt::format("Of each GPU: Adam in mixed precision, 16 bytes for each of {} parameters "
-                  "(Rajbhandari 2020), "
-                  "one sequence of {} tokens (Korthikanti 2022; fused attention keeps no more than "
-                  "what recomputes it), "
-                  "no tensor or pipeline parallelism; {:.0f} % of the memory is left for buffers.",
-                  large_count(answer.parameters),
-                  answer.sequence,
-                  100.0 * (1.0 - usable_memory)));
+  const bool fits = answer.tensor || std::ranges::any_of(answer.needs, &MemoryNeed::fits);
+  verdict.answer = fits ? Answer::yes : Answer::no;
+  for (std::size_t first = 0; first < answer.needs.size(); first += 4)
+    verdict.lines.push_back(memory_line(answer, first));
+  verdict.lines.push_back(fmt::format(
+      "Of each GPU: Adam in mixed precision, 16 bytes for each of {} parameters (Rajbhandari "
+      "2020), {}; {:.0f} % of the memory is left for buffers.",
+      large_count(answer.parameters),
+      view.question.parameters
+          ? std::string("without activations, which need the shapes of a model")
+          : fmt::format("one sequence of {} tokens (Korthikanti 2022; fused attention keeps no "
+                        "more than what recomputes it), no tensor or pipeline parallelism{}",
+                        answer.sequence,
+                        answer.tensor ? " in the sizes above" : ""),
+      100.0 * (1.0 - usable_memory)));
   return render_sentences("does its training fit?", verdict, view.options);
 }
 
 std::string render_mfu(const MfuView& view) {
-  return render_view(view, compose_mfu, mfu_charts);
+  return render_view(view, compose_mfu);
 }
 
 std::string render_runs(const RunsView& view) {

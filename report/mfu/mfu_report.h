@@ -40,6 +40,9 @@ struct AnswerView {
   const MfuNames& names;
   const RenderOptions& options;
 };
+/// "300 billion", "1.4 trillion", "609,524", with so many digits.
+std::string large_count(double count, int digits = 4);
+
 /// One of several runs, which a table has.
 struct RunUse {
   std::string name;
@@ -83,14 +86,14 @@ std::string demand_schema();
 template <class View>
 std::string render_view(const View& view,
                         Document (*compose)(const View&),
-                        std::vector<Chart> (*charts)(const View&)) {
+                        std::vector<Chart> (*charts)(const View&) = nullptr) {
   const auto with = [&](const RenderOptions& options) {
     return View{view.question, view.answer, view.names, options};
   };
   return render_document(
       {[&](const RenderOptions& as) { return compose(with(as)); },
        [&](const RenderOptions& as) { return json_of_view(with(as), compose(with(as))); },
-       [&] { return charts(view); }},
+       [&] { return charts ? charts(view) : std::vector<Chart>{}; }},
       view.options);
 }
 

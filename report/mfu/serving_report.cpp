@@ -50,55 +50,12 @@ std::vector<NextCommand> next_commands(const ServingView& view) {
     next.push_back({command + " --api-price-in USD --api-price-out USD",
                     "from which utilisation on it is cheaper than an API"});
   }
-  if (!view.options.details)
-    next.push_back({command + " --details", "parts of each phase and memory"});
   next.push_back({command + " --format html > report.html", "charts, in one file"});
   return next;
 }
 
 Column dollars(const std::string& id, const std::string& header) {
   return measure(id, header, Unit::dollars).with_decimals(4).if_present();
-}
-
-struct PhasePart {
-  double batch;
-  const char* phase;
-  const char* part;
-  const Phase& of;
-  std::optional<PhaseWork> work;  // absent: all-reduces
-};
-
-void add_phase(std::vector<PhasePart>& parts, double batch, const char* name, const Phase& phase) {
-  parts.push_back({batch, name, "products", phase, phase.products});
-  parts.push_back({batch, name, "attention", phase, phase.attention});
-  if (phase.communication.value() > 0.0) parts.push_back({batch, name, "all-reduces", phase, {}});
-}
-
-Seconds memory_time(const PhasePart& one) {
-  if (!one.work) return one.of.communication;
-  return one.of.memory * (one.work->bytes / (one.of.products.bytes + one.of.attention.bytes));
-}
-
-Table phases_table(const ServingView& view) {
-  std::vector<PhasePart> parts;
-  double group = 0.0;
-  for (const ServedBatch& one : view.answer.batches) {
-    if (one.group != group) add_phase(parts, one.batch, "prompts", one.prefill);
-    group = one.group;
-    add_phase(parts, one.batch, "step", one.step);
-  }
-  const std::vector<ColumnOf<PhasePart>> columns{
-      {parameter("batch", "batch", Unit::count), &PhasePart::batch},
-      {parameter("phase", "phase"), &PhasePart::phase},
-      {parameter("part", "part"), &PhasePart::part},
-      {measure("gflop", "GFLOP").with_digits(4),
-       path(&PhasePart::work, [](const PhaseWork& one) { return one.flops.value() * 1e-9; })},
-      {measure("bytes", "reads", Unit::bytes).in_own_scale(),
-       path(&PhasePart::work, &PhaseWork::bytes)},
-      {measure("compute_s", "computing", Unit::seconds).in_own_scale(),
-       path(&PhasePart::work, &PhaseWork::compute)},
-      {measure("memory_s", "reading or moving", Unit::seconds).in_own_scale(), memory_time}};
-  return make_table("phases", "What prompts and steps are made of", parts, columns);
 }
 
 Table batches_table(const ServingView& view) {
@@ -216,18 +173,15 @@ std::vector<Chart> serving_charts(const ServingView& view) {
 }
 
 Document compose_serving(const ServingView& view) {
-  return {
-      .title = document_title(view.options.tool_version, "what do its tokens cost?"),
-      .subject = view.names.model,
-      .subtitle = subtitle(view),
-      .intervals = false,
-      .verdict = judge_serving(view),
-      .sections = with_content(
-          {section_of("batches", "Batches", {batches_table(view)}),
-           section_of("memory", "Memory", {memory_table(view)}),
-           section_of("phases", "Phases", {view.options.details ? phases_table(view) : Table{}}),
-           {"remarks", "Remarks", {}, view.names.remarks, {}}}),
-      .next = next_commands(view)};
+  return {.title = document_title(view.options.tool_version, "what do its tokens cost?"),
+          .subject = view.names.model,
+          .subtitle = subtitle(view),
+          .intervals = false,
+          .verdict = judge_serving(view),
+          .sections = with_content({section_of("batches", "Batches", {batches_table(view)}),
+                                    section_of("memory", "Memory", {memory_table(view)}),
+                                    {"remarks", "Remarks", {}, view.names.remarks, {}}}),
+          .next = next_commands(view)};
 }
 }  // namespace
 

@@ -121,7 +121,7 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
 
 /// Which tokens pay for the prompts.
 std::string prompts_line(const ServingView& view, const ServedBatch& chosen) {
-  if (!chosen.cost) return "";
+  if (!chosen.cost || !(view.answer.loaded_cost->per_million_output.value() > 0.0)) return "";
   return fmt::format(
       "Priced apart, prompts cost {} per million input tokens and answers {} per million output "
       "tokens.",
@@ -243,8 +243,8 @@ std::string groups_line(const ServingView& view) {
                           "assumed"));
   }
   return fmt::format(
-      "{} copies of the model, each on {} that NVLink joins{}: one group over more of them would "
-      "all-reduce over a network. The rows are of one copy.",
+      "{} copies of the model, each on {} that NVLink joins{}: larger groups would all-reduce over "
+      "a network, or serve less. The rows are of one copy.",
       view.question.groups,
       counted(static_cast<std::size_t>(group.gpus), "GPU"),
       words_for(view.options.audience, " (--domain)", ""));

@@ -551,6 +551,10 @@ Verdict judge_price(const AllReduceQuestion& question, const AllReduceAnswer& an
                     group,
                     question.ranks / group * group,
                     (question.ranks / group + 1) * group));
+  else if (group > 1 && !question.fabric.inside)
+    verdict.lines.push_back(
+        "The links inside a group are taken for equal to the others: --group-alpha-us and "
+        "--group-beta-gbs say what they are.");
   if (question.compute)
     verdict.lines.push_back(
         answer.exceeds_compute

@@ -17,7 +17,6 @@
 #include <array>
 #include <filesystem>
 #include <memory>
-#include <set>
 
 namespace scaleworth::cli {
 namespace {
@@ -41,16 +40,16 @@ std::vector<fs::path> repeats_in(const fs::path& folder) {
 /// All repeats as one run. Throws UserError for a measurement that is given twice.
 Run read_repeats(const std::vector<std::string>& paths, std::string_view command) {
   std::vector<Run> runs;
-  std::set<fs::path> read;
+  std::vector<std::string> files;
   for (const std::string& path : paths) {
     std::vector<fs::path> inside = repeats_in(path);
     if (inside.empty()) inside.push_back(path);
     for (const fs::path& one : inside) {
-      if (!read.insert(fs::weakly_canonical(one)).second)
-        throw UserError("{} is given twice: repeats are other runs", printable(one.string()));
       runs.push_back(read_for(command, {path}, [&] { return read_any_run(one.string()); }));
+      files.push_back((fs::is_directory(one) ? one / run_file_name : one).string());
     }
   }
+  refuse_copies(files);
   return runs.size() == 1 ? std::move(runs.front()) : pool_runs(std::move(runs));
 }
 
@@ -75,13 +74,13 @@ struct CompareOptions {
 };
 
 /// 0.05 of "5%" and of "5"; absent for none.
-std::optional<double> allowed_loss(const std::string& text) {
+std::optional<double> allowed_loss(const char* flag, const std::string& text) {
   if (text.empty()) return std::nullopt;
   const std::string_view digits =
       text.ends_with('%') ? std::string_view(text).substr(0, text.size() - 1) : text;
   const auto percent = parse_number<double>(digits);
   if (!percent || !(*percent > 0.0) || !(*percent < 100.0))
-    throw UserError("--fail-above {}: give a loss in per cent, as 5%", printable(text));
+    throw UserError("{} {}: give a loss in per cent, as 5%", flag, printable(text));
   return *percent / 100.0;
 }
 
@@ -103,19 +102,10 @@ int compare_jobs(const CompareOptions& options) {
   fmt::print(
       "{}",
       report::render_recording_comparison({a, job_a}, {b, job_b}, comparison, options.render));
-  const auto loss = allowed_loss(options.fail_above);
+  const auto loss = allowed_loss("--fail-above", options.fail_above);
   const model::ComparedTime& step = comparison.step;
   const bool worse = step.differs() && step.b.value > step.a.value * (1.0 + loss.value_or(0.0));
   return worse_by(loss, worse ? 1 : 0, "the step");
-}
-
-double stated_number(const char* flag, const std::string& text) {
-  const auto number = cell_number(text, Comma::thousands);
-  if (!number || !(number->value > 0.0) || number->unit != nullptr)
-    throw UserError("{} {}: give a number above 0, as 2.50, or one for each machine, as H100=2.50",
-                    flag,
-                    printable(text));
-  return number->value;
 }
 
 /// Calls `take` with each machine that a text is of ("2.50" of all, "H100=2.50" of one) and what it
@@ -158,7 +148,11 @@ std::vector<std::string> add_prices(std::vector<NamedTable>& machines,
   };
   const auto number_flag = [&](const char* flag, const auto& texts, const auto& take) {
     each_stated(flag, texts, machines, [&](std::size_t i, const std::string& text) {
-      take(i, stated_number(flag, text));
+      take(i,
+           stated_amount(flag,
+                         text,
+                         Dimension::none,
+                         "a number above 0, as 2.50, or one for each machine, as H100=2.50"));
     });
   };
   number_flag("--gpus-per-instance", options.gpus_per_instance, [&](std::size_t i, double count) {
@@ -229,7 +223,9 @@ int compare_machines(const CompareOptions& options) {
   const std::vector<std::string> origins = add_prices(machines, options);
   OfferComparison offers = compare_offers(machines);
   for (const std::string& origin : origins) offers.doubts.emplace_back(origin + ".");
-  fmt::print("{}", report::render_offers(offers, options.render));
+  report::RenderOptions render = options.render;
+  if (!machines.front().price) take_currency(machines.front().table.read.currency, render.currency);
+  fmt::print("{}", report::render_offers(offers, render));
   return exit_done;
 }
 
@@ -240,7 +236,7 @@ int compare_runs(CompareOptions options) {
       options.runs, [](const std::string& input) { return input_kind(input) == InputKind::table; });
   const bool priced = !options.prices.empty() || !options.instance_prices.empty() ||
                       !options.gpus_per_instance.empty() || !options.instances.empty();
-  const auto loss = allowed_loss(options.fail_above);
+  const auto loss = allowed_loss("--fail-above", options.fail_above);
   if (tables || priced || !options.by.empty()) {
     if (loss)
       throw UserError("--fail-above takes two runs or two recordings, not tables or prices");
@@ -283,7 +279,7 @@ struct CheckOptions {
   std::vector<std::string> baseline;
   std::vector<std::string> links;
   std::string rules;
-  double tolerance_percent = 5.0;
+  std::string tolerance = "5";
   bool across_versions = false;
   std::optional<report::CheckFormat> format;  // absent: a report
   report::RenderOptions render;
@@ -356,9 +352,7 @@ std::vector<model::Allowed> bounds_of(const CheckOptions& options,
 
 int check_runs(const CheckOptions& options) {
   const bool alone = options.baseline.empty();
-  const double tolerance = alone ? 0.0 : options.tolerance_percent / 100.0;
-  if (tolerance >= 1.0)
-    throw UserError("--tolerance {} is no loss below 100 %", options.tolerance_percent);
+  const double tolerance = alone ? 0.0 : *allowed_loss("--tolerance", options.tolerance);
   const Run run = read_repeats(options.runs, "check");
   const Run baseline = alone ? run : read_repeats(options.baseline, "check");
   const std::string libraries = report::different_libraries(baseline, run);
@@ -400,10 +394,7 @@ Command add_compare_command(CLI::App& app) {
                      flags.add("--rename", options->selection.rename)})
     flag->allow_extra_args(false);
   flags.add("--prices", options->price_file)->needs("--instance");
-  const auto take_scaling = [options](const std::string& name) {
-    options->scaling = name == "weak" ? Scaling::weak : Scaling::strong;
-  };
-  flags.call<std::string>("--scaling", take_scaling)->check(CLI::IsMember({"strong", "weak"}));
+  add_scaling(flags, "--scaling", options->scaling);
   flags.add("--fail-above", options->fail_above);
   add_currency(*command, options->render.currency);
   add_render_flags(*command, options->render);
@@ -426,9 +417,7 @@ Command add_check_command(CLI::App& app) {
   CLI::Option* against = flags.add("--against", options->baseline);
   flags.add("--link", options->links)->allow_extra_args(false)->excludes(against);
   flags.add("--rules", options->rules)->excludes(against);
-  flags.add("--tolerance", options->tolerance_percent)
-      ->check(positive_number)
-      ->capture_default_str();
+  flags.add("--tolerance", options->tolerance)->capture_default_str();
   flags.add("--across-versions", options->across_versions);
   const std::vector<std::string> formats{"junit", "github", "prometheus"};
   add_render_flags(*command, options->render, formats, [options, formats](const std::string& name) {

@@ -132,6 +132,8 @@ Decision decide_file(DecideOptions& options) {
     file.table = of_work(std::move(file.table), *request.metrics.work);
   }
   const bool prices_replaced = add_prices(options, &file.table);
+  if (!prices_replaced) take_currency(file.table.read.currency, options.render.currency);
+  request.rubric.currency = options.render.currency;
   const std::int64_t largest = file.table.rows.back().count;
   const std::int64_t wanted = options.max_count ? std::int64_t{*options.max_count}
                                                 : std::max<std::int64_t>(default_counts, largest);

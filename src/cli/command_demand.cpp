@@ -28,17 +28,12 @@ struct DemandOptions {
 /// "20", "1.5k", "15M".
 std::optional<double> amount(const char* flag, const std::string& text) {
   if (text.empty()) return std::nullopt;
-  const auto number = cell_number(text, Comma::thousands);
-  if (number && !number->unit && number->value > 0.0 && number->value < 1e15) return number->value;
-  throw UserError("{} {}: give a number above 0, as 20 or 1.5k", flag, printable(text));
+  return stated_amount(flag, text, Dimension::none, "a number above 0, as 20 or 1.5k");
 }
 
 /// "2s", "500 ms", "5m".
 double duration(const char* flag, const std::string& text) {
-  const auto number = cell_number(text, Comma::thousands);
-  if (number && number->unit && number->unit->dimension == Dimension::time && number->value > 0.0)
-    return number->value * number->unit->factor;
-  throw UserError("{} {}: give a time with its unit, as 500ms, 2s or 5m", flag, printable(text));
+  return stated_amount(flag, text, Dimension::time, "a time with its unit, as 500ms, 2s or 5m");
 }
 
 /// Of one latency that is not named the rule takes the whole answer's highest percentile, else that
@@ -110,6 +105,32 @@ void add_demand(const DemandOptions& options, DemandQuestion& question) {
   for (const std::string& text : options.limits) question.limits.push_back(limit_of(text, curve));
 }
 
+/// Why the rows of a curve may not be of one server under one kind of requests.
+void add_curve_doubts(const std::vector<ServicePoint>& curve, std::vector<std::string>& doubts) {
+  constexpr double far = 1.5;
+  double fewest = HUGE_VAL;  // tokens of a request
+  double most = 0.0;
+  for (const ServicePoint& point : curve) {
+    if (!point.requests_per_s) return;
+    const Latency* mean = find_in(point.latencies, "mean", &Latency::name);
+    const double little = point.concurrency / *point.requests_per_s;
+    if (mean && std::abs(std::log(mean->seconds / little)) > std::log(far))
+      return doubts.push_back(fmt::format(
+          "{:g} requests at once and {:g}/s need {:.3g} s each (Little's law), not the stated "
+          "{:.3g} s",
+          point.concurrency,
+          *point.requests_per_s,
+          little,
+          mean->seconds));
+    if (!point.tokens_per_s) continue;
+    fewest = std::min(fewest, *point.tokens_per_s / *point.requests_per_s);
+    most = std::max(most, *point.tokens_per_s / *point.requests_per_s);
+  }
+  if (most > far * fewest)
+    doubts.push_back(
+        fmt::format("a request has {:.3g} tokens in one row and {:.3g} in another", fewest, most));
+}
+
 int print_demand(DemandOptions& options) {
   DemandQuestion& question = options.question;
   report::MfuNames names;
@@ -127,6 +148,7 @@ int print_demand(DemandOptions& options) {
       server = file.server;
       input_of_server = input;
     }
+    if (file.gpus && question.gpus_per_replica == 1) question.gpus_per_replica = *file.gpus;
     const double gpus = question.gpus_per_replica;
     for (ServicePoint& point : file.points) {
       if (file.requests_of_gpu && point.requests_per_s) *point.requests_per_s *= gpus;
@@ -137,6 +159,7 @@ int print_demand(DemandOptions& options) {
     std::ranges::move(file.doubts, std::back_inserter(names.doubts));
     std::ranges::move(file.remarks, std::back_inserter(names.remarks));
   }
+  add_curve_doubts(question.curve, names.doubts);
   question.tokens_per_request = amount("--tokens-per-request", options.tokens_per_request);
   const auto measured = mean_tokens(question.curve);
   const auto& tokens = question.tokens_per_request;
@@ -148,6 +171,8 @@ int print_demand(DemandOptions& options) {
         *tokens));
   const bool asked = !options.requests_per_s.empty() || !options.hours.empty();
   if (asked || (question.samples.empty() && question.loads.empty())) add_demand(options, question);
+  if (!options.limits.empty() && question.limits.empty())
+    throw UserError("--latency-limit is held against a curve at a demand: give --requests-per-s");
   if (!options.start_up.empty() && question.hours.size() < 2)
     throw UserError("--start-up changes nothing of a steady demand: give --demand or --duty");
   if (!options.start_up.empty())

@@ -2,17 +2,13 @@
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
-#include "src/cli/input/table_input.h"
-#include "src/core/files/csv.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
 #include "src/model/analysis.h"
 #include "src/model/transformer/transformer.h"
 
 #include <cmath>
-#include <initializer_list>
 #include <limits>
-#include <map>
 #include <memory>
 
 namespace scaleworth::cli {
@@ -22,25 +18,23 @@ constexpr double flops_per_parameter = 6.0;
 constexpr auto teraflops = [](double number) { return FlopPerSecond(number * 1e12); };
 
 double tokens_per_second(const MfuOptions& options) {
-  const bool by_step = options.step_seconds || options.batch_tokens;
-  if (options.tokens_per_second && !by_step) return *options.tokens_per_second;
-  if (options.tokens_per_second && options.step_seconds && options.batch_tokens) {
-    constexpr double rounded = 0.03;
-    const double of_step = *options.batch_tokens / *options.step_seconds;
-    if (std::abs(of_step / *options.tokens_per_second - 1.0) <= rounded) return of_step;
-    throw UserError(
-        "{:g} tokens/s are stated, and a step's tokens over its time are {:g}: correct one, or "
-        "leave it out",
-        *options.tokens_per_second,
-        of_step);
-  }
-  if (options.tokens_per_second || !options.step_seconds || !options.batch_tokens) {
+  constexpr double rounded = 0.03;
+  const auto& [rate, step, batch] =
+      std::tie(options.tokens_per_second, options.step_seconds, options.batch_tokens);
+  if (step ? !batch : batch || !rate)
     throw UserError(
         "give the throughput of all GPUs, either as --tokens-per-second (or "
         "--tokens-per-second-per-gpu) or as --step-seconds with --batch-tokens");
-  }
-  if (!(*options.step_seconds > 0.0)) throw UserError("--step-seconds must be positive");
-  return *options.batch_tokens / *options.step_seconds;
+  if (!step) return *rate;
+  if (!(*step > 0.0)) throw UserError("--step-seconds must be positive");
+  const double of_step = *batch / *step;
+  if (rate && std::abs(of_step / *rate - 1.0) > rounded)
+    throw UserError(
+        "{:g} tokens/s are stated, and a step's tokens over its time are {:g}: correct one, or "
+        "leave it out",
+        *rate,
+        of_step);
+  return of_step;
 }
 
 /// A rate of one GPU becomes that of all.
@@ -108,8 +102,9 @@ int print_memory(const MfuOptions& options) {
         "give the rate of all GPUs for the MFU (--tokens-per-second); or a --gpu whose "
         "memory is known, for what training needs of it");
   const report::MfuNames names = gpu_names(options, gpu);
-  const MemoryQuestion question{
-      model_of(options), options.sequence.value_or(0), options.gpus, *gpu->memory};
+  MemoryQuestion question{
+      {}, options.sequence.value_or(0), options.gpus, *gpu->memory, options.parameters};
+  if (!options.parameters) question.model = model_of(options);
   const MemoryAnswer answer = training_memory(question);
   fmt::print("{}", report::render_memory({question, answer, names, options.render}));
   return exit_done;
@@ -122,17 +117,8 @@ int print_utilisation(const MfuOptions& options) {
         "nothing to compute: give --model, --gpu and --tokens-per-second of a run, or --inference "
         "with a model and a GPU, or --budget; examples: scaleworth mfu --help");
   }
-  const std::optional<GpuDatasheet> gpu = datasheet_of(options);
-  PeakChoice peaks = stated_peaks(options, gpu);
-  if (const auto measured = measured_peak(options.measured_peak, peaks.number_format)) {
-    peaks.peaks.push_back(*measured);
-  }
-  const TrainingRun run = run_of(options, peaks);
-  TrainingUse use = use_of_training(run);
-  use.remarks.insert(use.remarks.end(), peaks.remarks.begin(), peaks.remarks.end());
-  report::MfuNames names = gpu_names(options, gpu);
-  names.number_format = peaks.number_format;
-  fmt::print("{}", report::render_mfu({run, use, names, options.render}));
+  const report::RunUse one = use_of_run(options);
+  fmt::print("{}", report::render_mfu({one.run, one.use, one.names, options.render}));
   return exit_done;
 }
 
@@ -195,232 +181,6 @@ int print_budget(const MfuOptions& options, const BudgetOptions& budget) {
   return exit_done;
 }
 
-void add_flags(const Flags& flags, MfuOptions& options) {
-  flags.add("runs", options.runs);
-  flags.add("--model", options.model);
-  flags.add("--parameters", options.parameters);
-  flags.add("--model-file", options.model_file);
-  flags.add("--gpu", options.gpu);
-  flags.add("--datasheets", options.datasheets)->needs("--gpu");
-  flags.add("--gpus", options.gpus)->capture_default_str();
-  flags.add("--tokens-per-second", options.tokens_per_second);
-  flags.add("--tokens-per-second-per-gpu", options.tokens_per_gpu_second)
-      ->excludes("--tokens-per-second");
-  flags.add("--tflops-per-gpu", options.tflops_per_gpu)
-      ->excludes("--tokens-per-second")
-      ->excludes("--tokens-per-second-per-gpu");
-  flags.add("--step-seconds", options.step_seconds);
-  flags.add("--batch-tokens", options.batch_tokens);
-  flags.add("--sequence", options.sequence);
-  flags.add("--mtp-layers", options.mtp_layers)->check(CLI::Range(0, 1024));
-  flags.add("--dtype", options.number_format);
-  flags.add("--convention", options.convention)->capture_default_str();
-  flags.add("--recompute", options.recomputation)
-      ->check(CLI::IsMember({"none", "selective", "full"}))
-      ->capture_default_str();
-  flags.call<double>("--peak", [&](double number) { options.peak = teraflops(number); });
-  flags.add("--measured-peak", options.measured_peak);
-  flags.add("--price", options.price_usd_per_hour);
-  flags.add("--tokens", options.tokens);
-}
-
-// `scaleworth mfu runs.csv`: a run per row, whose cells stand in place of the flags.
-
-constexpr const char* name_of_run = "name_of_run";
-
-struct RunColumn {
-  std::string flag;                    // that its cells stand for; empty: not used
-  double factor = 0.0;                 // of its numbers; 0: texts
-  bool bare_rate = false;              // whose name does not say whether it is of one GPU or of all
-  std::optional<TableColumn> known{};  // of a number
-
-  bool is(Meaning meaning) const { return known && known->meaning == meaning; }
-  bool counts_nodes() const { return is(Meaning::count) && known->nodes; }
-  bool of_instance() const { return counted_noun(known->rank) == "nodes"; }
-  /// Without which a row is no run.
-  bool is_measurement() const {
-    return flag.starts_with("--tokens") || flag.starts_with("--tflops") || flag == "--step-seconds";
-  }
-};
-
-RunColumn rate_of_run(const TableColumn& rate) {
-  const bool whole = rate.flops && rate.all_of_them;
-  if (rate.relative || rate.inverse || whole || (!rate.flops && rate.work_noun != "tokens"))
-    return {};
-  const char* const tokens = rate.per_rank ? "--tokens-per-second-per-gpu" : "--tokens-per-second";
-  return {rate.flops ? "--tflops-per-gpu" : tokens,
-          rate.flops ? rate.factor * 1e-12 : rate.factor,
-          !rate.per_rank && !rate.all_of_them};
-}
-
-RunColumn column_of_run(const RawTable& table, std::size_t column) {
-  const WordList words = all_header_words(table.columns[column]);
-  const auto has = [&](const char* word) { return std::ranges::count(words, word) > 0; };
-  // "70 B" beside "7 billion and more" is refused with its line.
-  const bool sizes = has("params") || has("parameters") || has("param");
-  if (sizes || says_numbers(table, column)) {
-    const auto known = table_column(table.columns[column], table.place);
-    if (known && known->meaning == Meaning::throughput) return rate_of_run(*known);
-    if (has_word("--parameters", words))
-      return {"--parameters", has("b") || has("billion") ? 1e9 : 1.0};
-    if (has("tokens") && has_word("step", words)) return {"--batch-tokens", 1.0};
-    for (const auto& [meaning, flag] : {std::pair{Meaning::count, "--gpus"},
-                                        {Meaning::per_node, "--gpus"},
-                                        {Meaning::time, "--step-seconds"},
-                                        {Meaning::batch, "--batch-tokens"},
-                                        {Meaning::sequence_length, "--sequence"},
-                                        {Meaning::price, "--price"}})
-      if (known && known->meaning == meaning) return {flag, known->factor, false, known};
-  }
-  for (const char* flag : {"--model", "--gpu", "--dtype", "--recompute", name_of_run})
-    if (has_word(flag, words)) return {flag};
-  return {};
-}
-
-report::RunUse use_of_row(const MfuOptions& flags,
-                          const RawTable& table,
-                          const RawRow& row,
-                          const std::vector<RunColumn>& columns) {
-  try {
-    report::RunUse one{toml_file::printable(row.place), {}, {}, {}};
-    MfuOptions options = flags;
-    CLI::App cells("", "mfu");
-    add_flags(Flags(cells), options);
-    take_typed_numbers(cells);
-    std::map<std::string, std::string> arguments;
-    std::map<std::string, double> numbers;  // of several columns their product: nodes x GPUs of one
-    double gpus_of_node = 0.0;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const RunColumn& column = columns[i];
-      const std::string text = without_marks(cell_text(row.cells[i]));
-      if (column.is(Meaning::per_node)) gpus_of_node = value_in(table, row, i, 1.0).value_or(0.0);
-      if (column.flag.empty() || text.empty() || is_missing(row.cells[i])) continue;
-      if (column.flag == name_of_run) one.name = toml_file::printable(text);
-      if (column.flag == name_of_run || column.factor == 0.0) {
-        arguments[column.flag] = text;
-        continue;
-      }
-      const double number = *value_in(table, row, i, column.factor);
-      numbers.try_emplace(column.flag, 1.0).first->second *= number;
-      const bool batch = std::ranges::any_of(
-          columns, [](const RunColumn& other) { return other.is(Meaning::batch); });
-      if (column.is(Meaning::sequence_length) && batch)
-        numbers.try_emplace("--batch-tokens", 1.0).first->second *= number;
-    }
-    for (const RunColumn& column : columns)
-      if (column.is(Meaning::price) && column.of_instance() && numbers.contains("--price"))
-        numbers["--price"] /= std::max(gpus_of_node, 1.0);
-    arguments.erase(name_of_run);
-    for (const auto& [flag, number] : numbers) arguments[flag] = fmt::format("{:.17g}", number);
-    std::vector<std::string> words;
-    for (const auto& [flag, text] : arguments)
-      words.insert(words.begin(), {text, flag});  // CLI11 takes them from the end
-    cells.parse(words);
-    if (options.parameters) options.model.clear();
-    settle(options);
-    const auto gpu = datasheet_of(options);
-    const PeakChoice peaks = stated_peaks(options, gpu);
-    one.run = run_of(options, peaks);
-    one.use = use_of_training(one.run);
-    one.names = gpu_names(options, gpu);
-    one.names.model = one.run.model.name;
-    if (options.parameters)
-      one.names.model = fmt::format("{:.4g} billion parameters", *options.parameters * 1e-9);
-    if (one.mfu() > 1.0)
-      throw UserError("MFU {:.0f} %: check the GPUs and the rate", 100.0 * one.mfu());
-    return one;
-  } catch (const std::runtime_error& error) {  // CLI11's, and UserError
-    const std::string what = error.what();
-    throw UserError(what.starts_with(row.place) ? what : row.place + ": " + what);
-  }
-}
-
-/// Columns that others make needless, or that need others, settled; throws UserError for those that
-/// may be read in two ways.
-void settle_columns(std::vector<RunColumn>& columns, const RawTable& table) {
-  const auto any = [&](auto is) { return std::ranges::any_of(columns, is); };
-  const bool per_node = any([](const RunColumn& one) { return one.is(Meaning::per_node); });
-  const bool nodes = any([](const RunColumn& one) { return one.counts_nodes(); });
-  const bool whole =
-      any([](const RunColumn& one) { return one.is(Meaning::count) && !one.counts_nodes(); });
-  const bool sequence = any([](const RunColumn& one) { return one.is(Meaning::sequence_length); });
-  const bool tokens =
-      any([](const RunColumn& one) { return one.flag == "--batch-tokens" && !one.known; });
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    RunColumn& one = columns[i];
-    const auto refuse = [&](std::string_view what) {
-      throw UserError("{}: '{}' {}", table.place, toml_file::printable(table.columns[i]), what);
-    };
-    if ((one.counts_nodes() || one.is(Meaning::per_node)) && (whole || !nodes)) one.flag.clear();
-    if (one.counts_nodes() && !whole && !per_node)
-      refuse("counts nodes; add a column gpus, or gpus_per_node");
-    if (one.is(Meaning::batch) && (tokens || !sequence)) one = {};
-    if (!one.is(Meaning::price)) continue;
-    if (one.of_instance() && !per_node)
-      refuse("is of an instance; add a column gpus_per_node, or name it usd_per_gpu_hour");
-    constexpr double most_of_gpu = 12.0;  // above it none is rented
-    const auto numbers = numbers_of(table, i);
-    if (one.known->rank.empty() && std::ranges::any_of(numbers, [](const auto& number) {
-          return number.value_or(0.0) > most_of_gpu;
-        }))
-      refuse(
-          "may be of one GPU or of an instance; name it usd_per_gpu_hour, or usd_per_instance_hour "
-          "beside gpus_per_node");
-  }
-}
-
-/// Rows without a measurement, "b (OOM)", are left out of `table`.
-std::vector<std::string> left_out_of(RawTable& table, const std::vector<RunColumn>& columns) {
-  std::vector<std::string> left_out;
-  std::erase_if(table.rows, [&](const RawRow& row) {
-    std::string why;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (!columns[i].is_measurement()) continue;
-      const std::string text = without_marks(cell_text(row.cells[i]));
-      if (!text.empty() && !is_missing(row.cells[i])) return false;
-      why = text.empty() ? "empty" : text;
-    }
-    if (!why.empty()) left_out.push_back(fmt::format("{} ({})", row.place, why));
-    return !why.empty();
-  });
-  if (table.rows.empty() && !left_out.empty())
-    throw UserError("{}: no row has a measurement: {}", table.place, fmt::join(left_out, ", "));
-  return left_out;
-}
-
-int print_runs(const MfuOptions& flags) {
-  RawTable table = parse_raw_table(toml_file::read_small_file(flags.runs), flags.runs);
-  std::vector<RunColumn> columns;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) columns.push_back(column_of_run(table, i));
-  const auto has = [&](std::string_view flag) {
-    return std::ranges::any_of(columns,
-                               [=](const auto& one) { return one.flag.starts_with(flag); });
-  };
-  // Of tokens and TFLOP/s the tokens say more where the model is known, and else nothing.
-  const bool modelled = has("--model") || has("--parameters") || !flags.model.empty();
-  const bool both = has("--tflops") && (has("--tokens") || has("--step"));
-  for (RunColumn& one : columns)
-    if (both && one.flag.starts_with(modelled ? "--tflops" : "--tokens")) one.flag.clear();
-  settle_columns(columns, table);
-  std::vector<std::string> remarks;
-  for (const std::string& row : left_out_of(table, columns))
-    remarks.push_back("left out: " + toml_file::printable(row));
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const std::string name = toml_file::printable(table.columns[i]);
-    if (columns[i].flag.empty()) remarks.push_back(name + " is not used");
-    if (columns[i].is(Meaning::price) && columns[i].known->rank.empty())
-      remarks.push_back(name + " is read as of one GPU and hour");
-    if (columns[i].is(Meaning::batch) && columns[i].known->unclear_batch)
-      remarks.push_back(name + " is read as the batch of all GPUs, in sequences");
-    if (columns[i].bare_rate)
-      remarks.push_back(name + " is read as of " + (has("--tflops") ? "one GPU" : "all GPUs"));
-  }
-  const auto runs =
-      mapped(table.rows, [&](const RawRow& row) { return use_of_row(flags, table, row, columns); });
-  fmt::print("{}", report::render_runs({runs, remarks, {}, flags.render}));
-  return exit_done;
-}
-
 Analysis analysis_of(const std::string& run) {
   return analyse(read_for("report", {run}, [&] { return read_run(run); }), {});
 }
@@ -452,10 +212,11 @@ int run_mfu(const CLI::App& command,
                   "--price --tokens");
   const bool rate = options.tokens_per_second || options.step_seconds || options.batch_tokens ||
                     options.tflops_per_gpu;
-  if (!rate && !options.model.empty()) {
+  if (!rate && (options.parameters || !options.model.empty())) {
     refuse_unused(command,
                   "the memory of a training, which is asked about without a rate",
                   "--price --tokens --convention --recompute --mtp-layers --measured-peak --mfu");
+    if (options.parameters) refuse_unused(command, "the states of --parameters", "--sequence");
     return print_memory(options);
   }
   if (options.parameters)
@@ -466,6 +227,48 @@ int run_mfu(const CLI::App& command,
   return print_utilisation(options);
 }
 }  // namespace
+
+void add_run_flags(const Flags& flags, MfuOptions& options) {
+  flags.add("runs", options.runs);
+  flags.add("--model", options.model);
+  flags.add("--parameters", options.parameters);
+  flags.add("--model-file", options.model_file);
+  flags.add("--gpu", options.gpu);
+  flags.add("--datasheets", options.datasheets)->needs("--gpu");
+  flags.add("--gpus", options.gpus)->capture_default_str();
+  flags.add("--tokens-per-second", options.tokens_per_second);
+  flags.add("--tokens-per-second-per-gpu", options.tokens_per_gpu_second)
+      ->excludes("--tokens-per-second");
+  flags.add("--tflops-per-gpu", options.tflops_per_gpu)
+      ->excludes("--tokens-per-second")
+      ->excludes("--tokens-per-second-per-gpu");
+  flags.add("--step-seconds", options.step_seconds);
+  flags.add("--batch-tokens", options.batch_tokens);
+  flags.add("--sequence", options.sequence);
+  flags.add("--mtp-layers", options.mtp_layers)->check(CLI::Range(0, 1024));
+  flags.add("--dtype", options.number_format);
+  flags.add("--convention", options.convention)->capture_default_str();
+  flags.add("--recompute", options.recomputation)
+      ->check(CLI::IsMember({"none", "selective", "full"}))
+      ->capture_default_str();
+  flags.call<double>("--peak", [&](double number) { options.peak = teraflops(number); });
+  flags.add("--measured-peak", options.measured_peak);
+  flags.add("--price", options.price_usd_per_hour);
+  flags.add("--tokens", options.tokens);
+}
+
+report::RunUse use_of_run(MfuOptions options) {
+  settle(options);
+  const std::optional<GpuDatasheet> gpu = datasheet_of(options);
+  PeakChoice peaks = stated_peaks(options, gpu);
+  if (const auto measured = measured_peak(options.measured_peak, peaks.number_format))
+    peaks.peaks.push_back(*measured);
+  report::RunUse one{{}, gpu_names(options, gpu), run_of(options, peaks), {}};
+  one.use = use_of_training(one.run);
+  std::ranges::move(peaks.remarks, std::back_inserter(one.use.remarks));
+  one.names.number_format = peaks.number_format;
+  return one;
+}
 
 TransformerModel model_of(const MfuOptions& options) {
   if (options.model.empty()) {
@@ -539,7 +342,7 @@ Command add_mfu_command(CLI::App& app) {
   auto serving = std::make_shared<ServingOptions>();
   auto budget = std::make_shared<BudgetOptions>();
   CLI::App* command = add_command(app, "mfu");
-  add_flags(Flags(*command), *options);
+  add_run_flags(Flags(*command), *options);
   command->get_option("--parameters")->excludes("--model");
   budget->add_to(*command);
   serving->add_to(*command);

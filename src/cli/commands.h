@@ -54,6 +54,19 @@ struct MfuOptions {
   report::RenderOptions render;
 };
 
+class Flags;
+/// "strong" or "weak"; absent: as the table shows.
+void add_scaling(const Flags& flags, const char* name, std::optional<Scaling>& scaling);
+
+/// Those of one run, which the cells of a table of runs stand for, too.
+void add_run_flags(const Flags& flags, MfuOptions& options);
+
+/// What one run makes of its GPUs, without its name. Throws UserError.
+report::RunUse use_of_run(MfuOptions options);
+
+/// Prints the use of each run of the table `flags.runs`; returns the exit code. Throws UserError.
+int print_runs(const MfuOptions& flags);
+
 /// Throws UserError for no model, or one that is not known.
 TransformerModel model_of(const MfuOptions& options);
 

@@ -173,11 +173,7 @@ void add_input(CLI::App& command, DecideOptions& options) {
     options.selection.comma = name == "decimal" ? Comma::decimal : Comma::thousands;
   };
   flags.call<std::string>("--comma", take_comma)->check(CLI::IsMember({"decimal", "thousands"}));
-  const auto take_scaling = [&options](const std::string& name) {
-    options.scaling = name == "weak" ? Scaling::weak : Scaling::strong;
-  };
-  flags.call<std::string>("--scaling,--mode", take_scaling)
-      ->check(CLI::IsMember({"strong", "weak"}));
+  add_scaling(flags, "--scaling,--mode", options.scaling);
   const Flags curve(command, "A curve in place of a table");
   CLI::Option* serial = curve.add("--serial", options.serial);
   CLI::Option* comm = curve.add("--comm", options.communication);
@@ -239,7 +235,7 @@ void add_owned(CLI::App& command, DecideOptions& options) {
   const Flags flags(command, group, capital, nonnegative_number);
   flags.add("--residual", owned.residual);
   flags.add("--lifetime-years", owned.lifetime_years);
-  flags.add("--discount-rate", owned.discount_rate);
+  flags.add("--discount-rate", owned.discount_rate)->check(CLI::Range(0.0, 1.0));
   flags.add("--power-kw", owned.power_kw);
   flags.add("--electricity-usd-per-kwh", owned.usd_per_kwh);
   flags.add("--opex-per-year", owned.operation_usd_per_year);
@@ -328,6 +324,13 @@ void refuse_alone(const CLI::App& command) {
   }
 }
 }  // namespace
+
+void add_scaling(const Flags& flags, const char* name, std::optional<Scaling>& scaling) {
+  const auto take = [&scaling](const std::string& text) {
+    scaling = text == "weak" ? Scaling::weak : Scaling::strong;
+  };
+  flags.call<std::string>(name, take)->check(CLI::IsMember({"strong", "weak"}));
+}
 
 Command add_decide_command(CLI::App& app) {
   auto options = std::make_shared<DecideOptions>();

@@ -91,6 +91,19 @@ void add_currency(CLI::App& command, std::string& currency) {
       ->capture_default_str();
 }
 
+double stated_amount(const char* flag, const std::string& text, Dimension of, const char* as) {
+  const auto number = cell_number(text, Comma::thousands);
+  const Unit* const unit = number ? number->unit : nullptr;
+  const Dimension stated = unit != nullptr ? unit->dimension : Dimension::none;
+  if (number && number->value > 0.0 && stated == of)
+    return number->value * (unit != nullptr ? unit->factor : 1.0);
+  throw UserError("{} {}: give {}", flag, printable(text), as);
+}
+
+void take_currency(const std::string& of_column, std::string& currency) {
+  if (!of_column.empty() && currency == "USD") currency = of_column;
+}
+
 void add_vendor_options(CLI::App& app, VendorPaths& paths) {
   const Flags flags(app, help_texts("libraries"));
   flags.add("--cublas-lib", paths.cublas_lt);
@@ -215,7 +228,9 @@ std::string typed_number(const std::string& flag, const std::string& text) {
   const auto number = cell_number(text, Comma::thousands);
   if (!number || number->clock || parse_number<double>(text)) return text;
   double value = number->value;
-  if (trimmed(text).ends_with('%')) value /= 100.0;
+  const bool percent = trimmed(text).ends_with('%');
+  if (percent && flag == "--quality-tolerance") return text;  // of what would not be known
+  if (percent) value /= 100.0;
   if (number->unit) {
     // Of times that the flag's name gives no unit there are none.
     constexpr std::array<std::pair<std::string_view, double>, 5> endings{

@@ -7,6 +7,7 @@
 #include "probes/ranks.h"
 #include "report/render_options.h"
 #include "src/cli/application.h"
+#include "src/cli/input/table_input.h"
 #include "src/cli/measure_flags.h"
 #include "src/core/catalogue.h"
 #include "src/core/run.h"
@@ -25,6 +26,10 @@ void add_render_flags(CLI::App& command,
 
 /// --currency, the label of all amounts; nothing is converted.
 void add_currency(CLI::App& command, std::string& currency);
+/// "1.5k", or of times "500 ms" in seconds. Throws UserError that asks for `as`.
+double stated_amount(const char* flag, const std::string& text, Dimension of, const char* as);
+/// That of a column of prices, where no flag names one.
+void take_currency(const std::string& of_column, std::string& currency);
 
 /// --cublas-lib, --nccl-lib, --nvml-lib and --cupti-lib; `paths` must live until parsing is over.
 void add_vendor_options(CLI::App& app, VendorPaths& paths);

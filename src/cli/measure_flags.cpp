@@ -201,7 +201,7 @@ int print_by_data_sheet(const MeasureOptions& options) {
                       one.name.empty() ? "" : one.name + " ",
                       report::shape_text(shape),
                       intensity.value(),
-                      bound == Bound::ridge ? "near the" : "bound by",
+                      bound == Bound::ridge ? "within 0.6 to 1.7 times the" : "bound by",
                       report::bound_name(bound),
                       ridge.value(),
                       gpu.name,

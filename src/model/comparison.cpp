@@ -56,25 +56,13 @@ double size_of(const Setting& setting) {
   return static_cast<double>(setting.count(Parameter::message_bytes).value_or(0));
 }
 
-/// Sum of squared deviations of ln(value) from its mean, and how many degrees of freedom it has.
-struct Scatter {
-  double squares = 0.0;
-  double degrees = 0.0;
-  double mean = 0.0;
-  std::size_t count = 0;
-};
-
-Scatter scatter_of(const Figure& figure) {
+/// Of ln(value) over the repeats.
+Moments scatter_of(const Figure& figure) {
   std::vector<double> logs;
   for (const double value : figure.repeats)
     if (value > 0.0) logs.push_back(std::log(value));
-  if (logs.size() < 2) return {0.0, 0.0, std::log(figure.value.value), 1};
-  Scatter scatter;
-  scatter.count = logs.size();
-  for (const double log : logs) scatter.mean += log / static_cast<double>(logs.size());
-  for (const double log : logs) scatter.squares += (log - scatter.mean) * (log - scatter.mean);
-  scatter.degrees = static_cast<double>(logs.size()) - 1.0;
-  return scatter;
+  if (logs.size() < 2) return {std::log(figure.value.value), {}};
+  return moments_of(logs);
 }
 
 /// Adds what may differ from run to run, which single runs cannot show.
@@ -91,19 +79,18 @@ ComparedFigure joined(const Figure& a, const Figure& b) {
   ComparedFigure compared{a.metric, a.setting, a.value, b.value, {}};
   const bool higher = info(a.metric).better == Better::higher;
   compared.gain = higher ? ratio(b.value, a.value) : ratio(a.value, b.value);
-  const Scatter of_a = scatter_of(a);
-  const Scatter of_b = scatter_of(b);
-  const double degrees = of_a.degrees + of_b.degrees;
-  if (degrees < 1.0) {
+  const Moments of_a = scatter_of(a);
+  const Moments of_b = scatter_of(b);
+  compared.spread = of_a.of_one.pooled(of_b.of_one);
+  if (compared.spread.degrees < 1.0) {
     if (!compared.gain.interval) return compared;
     compared.noise = NoiseBasis::samples;
     allow_for_runs(compared);
     return compared;
   }
   compared.noise = NoiseBasis::repeats;
-  compared.spread = {(of_a.squares + of_b.squares) / degrees, degrees};
   compared.error_of_one =
-      std::sqrt(1.0 / static_cast<double>(of_a.count) + 1.0 / static_cast<double>(of_b.count));
+      std::sqrt(1.0 / (of_a.of_one.degrees + 1.0) + 1.0 / (of_b.of_one.degrees + 1.0));
   const double log = of_b.mean - of_a.mean;
   compared.gain.value = std::exp(higher ? log : -log);
   set_interval(compared);

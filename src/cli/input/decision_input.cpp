@@ -90,7 +90,10 @@ InputKind kind_of_content(std::string_view text) {
   const auto has = [&](std::string_view word) { return front.find(word) != std::string::npos; };
   if (front.starts_with("<!DOCTYPE") || front.starts_with("<html")) return InputKind::page;
   if (!front.starts_with('{') && !front.starts_with('['))
-    return has(" algbw ") && has(" busbw ") ? InputKind::results : InputKind::other;
+    return (has(" algbw ") && has(" busbw ")) || has("nvbandwidth Version:") || has("** Dtype:") ||
+                   has("shapes => the best outcomes") || has("Gflops/s")
+               ? InputKind::results
+               : InputKind::other;
   if (has(R"("nccl_version")") && has(R"("config")")) return InputKind::results;
   for (const char* word :
        {R"("nvbandwidth")", R"("coll_perf")", R"("p2p_perf")", R"("dump_stats")"})

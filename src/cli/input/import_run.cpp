@@ -617,8 +617,6 @@ Run imported_run(std::vector<ImportedProbes> files, const std::vector<Collective
   return run;
 }
 
-namespace {
-/// One measurement given twice would pass for repeats that agree.
 void refuse_copies(const std::vector<std::string>& files) {
   constexpr std::uintmax_t most_compared = 64 << 20;
   std::map<std::uintmax_t, std::vector<std::string>> by_size;
@@ -637,7 +635,6 @@ void refuse_copies(const std::vector<std::string>& files) {
     by_size[size].push_back(file);
   }
 }
-}  // namespace
 
 Run import_files(const std::vector<std::string>& files, const ImportOptions& options) {
   if (!options.collective.empty() && !collective_of_program(options.collective))

@@ -136,6 +136,9 @@ class InspectorReader {
   std::unique_ptr<State> state_;
 };
 
+/// Throws UserError for two files of the same bytes: one measurement given twice would pass for
+/// repeats that agree.
+void refuse_copies(const std::vector<std::string>& files);
 /// The files, "-" or a pipe too, as `imported_run`. Throws UserError for what is no such result.
 Run import_files(const std::vector<std::string>& files, const ImportOptions& options);
 
@@ -222,7 +225,8 @@ struct ServiceFile {
   std::vector<std::string> remarks{};
   bool requests_of_gpu = false;  // rates of one GPU, not of the replica
   bool tokens_of_gpu = false;
-  std::string server{};  // as the load generator names it, with the model; empty: not said
+  std::optional<int> gpus{};  // of the server that the curve is of
+  std::string server{};       // as the load generator names it, with the model; empty: not said
 };
 
 /// One of these, told by its content:

@@ -59,6 +59,7 @@ std::optional<std::string> latency_name(const std::string& header, const WordLis
 Column column_of(const std::string& header) {
   const HeaderWords parts = header_words(header);
   const WordList words = all_header_words(header);
+  if (has_any(words, {"id"})) return {};
   if (!parts.per_time && has_any(words, {"concurrency", "concurrent", "users", "clients", "batch"}))
     return {ServiceColumn::concurrency};
   const bool input = has_any(words, {"input", "prompt", "prefill"});
@@ -95,9 +96,32 @@ std::optional<std::size_t> chosen(const std::vector<Column>& columns, ServiceCol
   return best;
 }
 
+/// By a column of its outcome.
+bool has_failed(const RawTable& table, const RawRow& row) {
+  constexpr double first_error = 400.0;  // of HTTP
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const WordList words = all_header_words(table.columns[i]);
+    const std::string text = cell_text(row.cells[i]);
+    const auto number = parse_number<double>(text);
+    const bool no = text == "false" || number == 0.0;
+    const bool bad = number ? *number >= first_error : is_missing(row.cells[i]);
+    if ((no && has_any(words, {"success", "ok", "successful"})) ||
+        (bad && has_any(words, {"status", "code"})))
+      return true;
+  }
+  return false;
+}
+
 /// A latency per row.
-ServiceFile latencies_in(const RawTable& table, const std::vector<Column>& columns) {
+ServiceFile latencies_in(const RawTable& all, const std::vector<Column>& columns) {
   ServiceFile file;
+  RawTable table = all;
+  std::erase_if(table.rows, [&](const RawRow& row) { return has_failed(all, row); });
+  if (const std::size_t failed = all.rows.size() - table.rows.size(); failed > 0)
+    file.doubts.push_back(fmt::format("{}: {} of {} requests failed: percentiles are of the others",
+                                      all.file,
+                                      failed,
+                                      all.rows.size()));
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].is != ServiceColumn::latency) continue;
     LatencySamples& samples = file.samples.emplace_back();
@@ -120,6 +144,22 @@ ServiceFile latencies_in(const RawTable& table, const std::vector<Column>& colum
           printable(table.columns[i])));
   }
   return file;
+}
+
+/// GPUs that served, by a column of them or of tensor parallelism. Throws UserError for rows of
+/// several servers.
+std::optional<int> gpus_of(const RawTable& table) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto known = table_column(table.columns[i], table.place);
+    if (!known || (known->meaning != Meaning::tensor && known->noun != "GPUs")) continue;
+    const auto numbers = numbers_of(table, i);
+    if (std::ranges::count(numbers, numbers.front()) != std::ssize(numbers))
+      throw UserError("{}: '{}' differs from row to row: a curve is of one server",
+                      table.place,
+                      printable(table.columns[i]));
+    if (numbers.front()) return saturated<int>(*numbers.front());
+  }
+  return std::nullopt;
 }
 
 /// Throws UserError for a latency that states no unit.
@@ -149,6 +189,7 @@ ServiceFile service_table(const RawTable& table) {
         table.place,
         concurrency ? "rate of requests or tokens" : "column of the concurrency");
   ServiceFile file;
+  file.gpus = gpus_of(table);
   file.requests_of_gpu = requests && columns[*requests].of_one_gpu;
   file.tokens_of_gpu = tokens && columns[*tokens].of_one_gpu;
   for (const RawRow& row : table.rows) {
@@ -295,12 +336,14 @@ double step_of_rows(const RawTable& table, const TimeAxis& axis, bool counted) {
     throw UserError("{}: {}", row.place, what);
   };
   std::vector<double> begins;
-  double days = 0.0;  // of hours that begin again at 0
+  double days = 0.0;    // of hours that begin again at 0
+  bool stamped = true;  // by stamps, whose own steps say what time the requests are of
   for (const RawRow& row : table.rows) {
     const std::string text(trimmed(cell_text(row.cells[axis.column])));
     const std::string said = fmt::format("'{}'", printable(text));
     const auto number = cell_number(text, table.comma);
     auto at = moment_of(text);
+    stamped = stamped && at;
     if (!at && axis.unit && number) at = number->value * axis.unit->factor;
     if (!at) refuse(row, said + " is no time; write 2026-11-01 03:00, or name its unit, as hour");
     if (!begins.empty() && *at + days == begins.back())
@@ -320,7 +363,8 @@ double step_of_rows(const RawTable& table, const TimeAxis& axis, bool counted) {
              "lines are missing here or above, for the times go in other steps than before; give "
              "each a line, with 0 where nothing was asked for");
   }
-  if (counted && axis.unit && begins.size() > 1 && std::abs(step / axis.unit->factor - 1.0) > 0.01)
+  if (counted && axis.unit && !stamped && begins.size() > 1 &&
+      std::abs(step / axis.unit->factor - 1.0) > 0.01)
     throw UserError(
         "{}: the lines are {:g} {} apart: give rates, as requests_per_s, for it is not said what "
         "time the requests of a line are of",
@@ -335,7 +379,8 @@ std::vector<DemandHour> parse_demand_hours(std::string_view text, const std::str
   const RawTable table = table_in(text, file);
   const auto counts = [](const std::string& header) {
     const WordList words = all_header_words(header);
-    return has_any(words, {"requests", "request", "reqs", "req", "queries", "count", "calls"});
+    return has_any(
+        words, {"requests", "request", "reqs", "req", "queries", "count", "calls", "rps", "qps"});
   };
   const auto found = std::ranges::find_if(table.columns, counts);
   if (found == table.columns.end())
@@ -343,14 +388,19 @@ std::vector<DemandHour> parse_demand_hours(std::string_view text, const std::str
                     table.place);
   const auto at = static_cast<std::size_t>(found - table.columns.begin());
   const HeaderWords words = header_words(*found);
+  const WordList all = all_header_words(*found);
+  const double each = has_any(all, {"thousand", "thousands", "k"})        ? 1e3
+                      : has_any(all, {"million", "millions", "mio", "m"}) ? 1e6
+                                                                          : 1.0;
+  const bool per_second = has_any(all, {"rps", "qps"});
   const auto axis = time_axis(table, at);
   if (!axis)
     throw UserError("{}: no column says when; write hour,requests, or time,requests", table.place);
-  const double step = step_of_rows(table, *axis, words.per_time == nullptr);
-  const double seconds = words.per_time ? words.per_time->factor : step;
+  const double step = step_of_rows(table, *axis, !words.per_time && !per_second);
+  const double seconds = per_second ? 1.0 : words.per_time ? words.per_time->factor : step;
   std::vector<DemandHour> hours;
   for (const RawRow& row : table.rows) {
-    const auto count = value_in(table, row, at, 1.0);
+    const auto count = value_in(table, row, at, each);
     if (!count) throw UserError("{}: no requests; write 0 where there are none", row.place);
     hours.push_back({*count / seconds, step / seconds_per_hour});
   }

@@ -157,8 +157,14 @@ std::optional<double> duration(std::string_view text, Comma comma) {
   return seconds;
 }
 
-/// "1:02:03" in seconds, "10:30" in the smaller of its two units.
+/// "1:02:03" in seconds, "10:30" in the smaller of its two units; Slurm's "1-16:00:00" with days.
 std::optional<CellNumber> clock_time(std::string_view text) {
+  if (const std::size_t at = text.find('-'); at != std::string_view::npos) {
+    const auto days = parse_number<double>(text.substr(0, at));
+    const auto rest = clock_time(text.substr(at + 1));
+    if (!days || !rest || !rest->unit) return std::nullopt;
+    return CellNumber{86400.0 * *days + rest->value, rest->unit, true};
+  }
   const std::vector<std::string_view> parts = split(text, ':');
   if (parts.size() < 2 || parts.size() > 3) return std::nullopt;
   double sum = 0.0;

@@ -461,6 +461,19 @@ RawTable with_count_of_layout(RawTable table) {
   return table;
 }
 
+std::string currency_of(const RawTable& table, const std::string& column) {
+  const auto at = std::ranges::find(table.columns, column) - table.columns.begin();
+  std::string said = column;
+  for (const RawRow& row : table.rows)
+    said += " " + cell_text(row.cells[static_cast<std::size_t>(at)]);
+  for (std::string word : all_header_words(said)) {
+    if (!is_word("currency", word)) continue;
+    std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::toupper(c); });
+    return word;
+  }
+  return "";
+}
+
 std::vector<StatedOfJob> stated_of_job(const RawTable& table, const Columns& columns) {
   std::vector<StatedOfJob> stated;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {

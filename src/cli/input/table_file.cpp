@@ -312,7 +312,9 @@ class Reading {
 
   /// Parts that leave little of the time say nothing of that rest; where they are of another amount
   /// in several rows, they are no parts of it.
-  static void settle_parts(std::vector<TableRow>& rows, std::vector<Remark>& remarks) {
+  static void settle_parts(std::vector<TableRow>& rows,
+                           TableKind& kind,
+                           std::vector<Remark>& remarks) {
     constexpr double exact = 0.005;
     constexpr double little = 0.1;
     // Communication alone is no time where a rate is given.
@@ -343,6 +345,7 @@ class Reading {
           "the parts leave up to {:.2g} % of the time: it is taken as waiting", 100.0 * most));
     } else if (off > 1 || (only_compute && least < -exact)) {
       for (TableRow& row : rows) row.parts_s = {};
+      kind.read.odd_parts = true;
       remarks.emplace_back("the parts do not add up to the time: they are left out");
     }
   }
@@ -432,13 +435,15 @@ class Reading {
 
   /// A price is of one GPU, of an instance of several, or of all that a row counts: where it grows
   /// as the count does.
-  static void settle_price(const ChosenColumns& chosen,
+  static void settle_price(const RawTable& table,
+                           const ChosenColumns& chosen,
                            const TableSelection& selection,
                            std::vector<TableRow>& rows,
-                           const TableKind& kind) {
+                           TableKind& kind) {
     const TableColumn* price = find_column(chosen.columns, Meaning::price);
     if (!price || !any_has(rows, [](const TableRow& row) { return row.facts.price; })) return;
     const TableColumn& column = *price;
+    kind.read.currency = currency_of(table, column.name);
     const std::string counted = counted_noun(column.rank);
     if (column.rank == "rank" || (!counted.empty() && counted == kind.noun)) return;
     const auto divide = [&](auto by) {
@@ -563,11 +568,11 @@ class Reading {
     kind.named_weak = kind.named_weak || cells_say(table, "weak") || size_grows(table, chosen) ||
                       has_word("weak", all_header_words(table.title));
     kind.named_strong = kind.named_strong || cells_say(table, "strong");
-    settle_price(chosen, selection, built.rows, kind);
+    settle_price(table, chosen, selection, built.rows, kind);
     TableFile result{{}, chosen.ignored};
     std::vector<Remark> remarks;
     if (built.unit_missing) settle_unit(table, chosen, built, kind, result.unit, remarks);
-    settle_parts(built.rows, remarks);
+    settle_parts(built.rows, kind, remarks);
     add_row_of_one(built.rows, remarks);
     result.table = settle_scaling(assemble(built.rows, kind), scaling);
     // A grid of its own in each row is the size that grows.

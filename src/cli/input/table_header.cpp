@@ -153,6 +153,9 @@ std::vector<WordList> header_groups(std::string_view header) {
     } else if (rest.starts_with("\xE2\x82\xAC")) {
       add_word("eur");
       i += 2;
+    } else if (rest.starts_with("\xC2\xA3")) {
+      add_word("gbp");
+      ++i;
     } else if (const std::size_t letter = letter_bytes(rest)) {
       word += rest.substr(0, letter);
       i += letter - 1;
@@ -335,7 +338,10 @@ HeaderWords header_words(const std::string& text) {
     if (bracket && words.size() == 2 && is_word("filler", words.front()))
       words.erase(words.begin());
     for (std::size_t i = 0; i < words.size(); ++i) {
-      const bool of_things = i + 1 < words.size() && thing_of(words[i + 1]);  // "virtual CPUs"
+      const std::string next = i + 1 < words.size() ? words[i + 1] : "";
+      // "virtual CPUs", "max steps", "error rate"
+      const bool of_things = thing_of(next) || (i + 2 == words.size() && is_word("step", next)) ||
+                             (words[i] == "error" && next == "rate");
       if (is_word("not_measured", words[i]) && !of_things && !(bracket && header_unit(words[i])))
         header.not_measured = true;
     }

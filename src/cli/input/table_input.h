@@ -331,6 +331,8 @@ void leave_out_missing(RawTable& table, const Columns& columns);
 BuiltRows built_rows(const RawTable& table, Columns& columns);
 
 TableKind kind_of(const Columns& columns);
+/// "EUR" of a column of prices, by its header and its cells; empty for USD, and for none.
+std::string currency_of(const RawTable& table, const std::string& column);
 /// The columns that say with one text for all rows what ran, or how.
 std::vector<StatedOfJob> stated_of_job(const RawTable& table, const Columns& columns);
 

@@ -42,12 +42,14 @@ using Header = std::map<std::string, std::size_t, std::less<>>;
 Header header_of(const std::vector<std::string>& cells, const CsvReader& reader) {
   Header header;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (std::find(columns.begin(), columns.end(), cells[i]) == columns.end()) {
+    const bool format = cells[i] == "number_format" || cells[i] == "dtype";
+    const std::string name = format ? "format" : cells[i];
+    if (std::find(columns.begin(), columns.end(), name) == columns.end()) {
       throw reader.error(
-          fmt::format("unknown column '{}'; known: {}", cells[i], fmt::join(columns, ", ")));
+          fmt::format("unknown column '{}'; known: {}", name, fmt::join(columns, ", ")));
     }
-    if (!header.emplace(cells[i], i).second) {
-      throw reader.error(fmt::format("column '{}' stands twice", cells[i]));
+    if (!header.emplace(name, i).second) {
+      throw reader.error(fmt::format("column '{}' stands twice", name));
     }
   }
   for (const std::string_view column : required) {

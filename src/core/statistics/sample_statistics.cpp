@@ -143,13 +143,9 @@ std::optional<RunSpread> run_spread(const Series& series) {
     within += std::pow((one.high() - one.low()) / 2.0, 2);
   }
   const auto n = static_cast<double>(runs.size());
-  const double mean = std::reduce(spread.medians.begin(), spread.medians.end()) / n;
-  double variance = 0.0;
-  for (const double one : spread.medians) variance += (one - mean) * (one - mean) / (n - 1.0);
-  const double of_median =
-      n > 2.0 ? std::sqrt(std::numbers::pi * n / (2.0 * n + std::numbers::pi - 2.0)) : 1.0;
+  const double variance = moments_of(spread.medians).of_one.variance;
   spread.half_width =
-      of_median *
+      std::sqrt(n * median_variance(n)) *
       std::max(student_t_two_sided(0.95, n - 1.0) * std::sqrt(variance / n), std::sqrt(within) / n);
   const double between = std::max(0.0, variance - within / (n * normal * normal));
   spread.between_sd = std::sqrt(between);
@@ -171,8 +167,8 @@ std::optional<Estimate<double>> estimate_of_two_looks(const Series& series) {
   Estimate<double> result = series_estimate(of_look(series, false));
   const Estimate<double> again = series_estimate(second);
   if (again.low() > result.high() || again.high() < result.low())
-    result.interval = Interval<double>{std::min(result.low(), again.value),
-                                       std::max(result.high(), again.value)};
+    result.interval =
+        Interval<double>{std::min(result.low(), again.value), std::max(result.high(), again.value)};
   return result;
 }
 
@@ -289,6 +285,24 @@ std::optional<Interval<double>> hull(const std::optional<Interval<double>>& a,
   return Interval<double>{std::min(a->low, b->low), std::max(a->high, b->high)};
 }
 
+SampleVariance SampleVariance::pooled(const SampleVariance& other) const {
+  const double all = degrees + other.degrees;
+  if (!(all > 0.0)) return {};
+  return {(variance * degrees + other.variance * other.degrees) / all, all};
+}
+
+Moments moments_of(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  Moments found{std::reduce(values.begin(), values.end()) / n, {0.0, n - 1.0}};
+  for (const double one : values)
+    found.of_one.variance += std::pow(one - found.mean, 2) / std::max(1.0, n - 1.0);
+  return found;
+}
+
+double median_variance(double n) {
+  return n > 2.0 ? std::numbers::pi / (2.0 * n + std::numbers::pi - 2.0) : 1.0 / n;
+}
+
 SampleVariance variance_prior(std::span<const SampleVariance> samples) {
   std::vector<double> centred;
   double scatter_by_chance = 0.0;
@@ -302,11 +316,8 @@ SampleVariance variance_prior(std::span<const SampleVariance> samples) {
   }
   if (centred.size() < least_samples) return {};
   const auto count = static_cast<double>(centred.size());
-  double mean = 0.0;
-  for (const double one : centred) mean += one / count;
-  double scatter = 0.0;
-  for (const double one : centred) scatter += (one - mean) * (one - mean) / (count - 1.0);
-  const double excess = scatter - scatter_by_chance / count;
+  const auto [mean, scatter] = moments_of(centred);
+  const double excess = scatter.variance - scatter_by_chance / count;
   if (excess <= 0.0) return {std::exp(mean), all_degrees};
   const double half = trigamma_inverse(excess);
   const double log_variance = mean + Eigen::numext::digamma(half) - std::log(half);
@@ -314,9 +325,7 @@ SampleVariance variance_prior(std::span<const SampleVariance> samples) {
 }
 
 SampleVariance moderated(const SampleVariance& sample, const SampleVariance& prior) {
-  const double degrees = sample.degrees + prior.degrees;
-  const double weighted =
-      (sample.degrees * sample.variance + prior.degrees * prior.variance) / degrees;
-  return {std::max(sample.variance, weighted), degrees};
+  const SampleVariance both = sample.pooled(prior);
+  return {std::max(sample.variance, both.variance), both.degrees};
 }
 }  // namespace scaleworth

@@ -140,7 +140,22 @@ std::optional<Interval<double>> hull(const std::optional<Interval<double>>& a,
 struct SampleVariance {
   double variance = 0.0;
   double degrees = 0.0;
+
+  /// Of both where they have one true variance: the mean, each weighted with its degrees.
+  SampleVariance pooled(const SampleVariance& other) const;
 };
+
+/// Of values, at least one; without degrees for one.
+struct Moments {
+  double mean = 0.0;
+  SampleVariance of_one;
+};
+Moments moments_of(std::span<const double> values);
+
+/// Of the median of `n` independent normal values, over the variance of one: pi / (2 n + pi - 2),
+/// the asymptotic pi / 2 n made exact for one value. Within 3 % of the exact variance for an odd n,
+/// up to 15 % above it for an even one; 1 / n up to two, whose median is the mean.
+double median_variance(double n);
 
 /// The prior of the true variances, scaled inverse chi-square: `variance` with as many `degrees` as
 /// the samples' variances agree. By the moments of ln s^2 (Smyth 2004, Statistical Applications in

@@ -56,17 +56,6 @@ struct KeptWork {
 /// such a part. Source of the question: Grama, Gupta, Kumar, Isoefficiency, IEEE P&DT 1 (1993).
 std::vector<KeptWork> isoefficiency(const std::vector<DecisionRow>& rows, double efficiency);
 
-/// A part against the count, over the rows beyond the baseline where it took time.
-struct PartGrowth {
-  PartGroup part = PartGroup::communication;
-  double exponent = 0.0;  // part ~ count^exponent, least squares of the logarithms
-  double slope = 0.0;     // part = slope count + intercept, s, plain least squares
-  double intercept = 0.0;
-};
-
-/// Communication, idle, host and I/O, each where at least three rows have it.
-std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows);
-
 /// One sentence per reason for rows whose efficiency lies above 1 with its whole interval (with its
 /// value, where there is none): the part of the baseline that shrank by more than the counts,
 /// another layout, a single run that may be noise, or what else is known to do it. Such rows are

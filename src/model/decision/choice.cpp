@@ -14,10 +14,6 @@ constexpr double quality_rounding = 1e-9;
 /// Superlinear rows exceed 1, but none 2: what is above is meant in per cent.
 constexpr double largest_threshold = 2.0;
 
-void require(bool holds, std::string_view message) {
-  if (!holds) throw UserError(std::string(message));
-}
-
 bool positive(double value) {
   return value > 0.0 && std::isfinite(value);
 }
@@ -46,7 +42,7 @@ void check_bounds(const Rubric& rubric) {
   require(rubric.deadline_probability > 0.0 && rubric.deadline_probability < 1.0,
           "the probability of the deadline must lie between 0 and 1, as 0.95");
   require(!rubric.budget || positive(rubric.budget->value()),
-          "the budget must be above 0 " + rubric.currency);
+          ("the budget must be above 0 " + rubric.currency).c_str());
   require(!rubric.energy_budget_kwh || positive(*rubric.energy_budget_kwh),
           "the energy budget must be above 0 kWh");
   require(!rubric.max_latency || positive(rubric.max_latency->value()),
@@ -58,8 +54,8 @@ void check_bounds(const Rubric& rubric) {
 void check_numbers(const std::vector<DecisionRow>& rows, const Rubric& rubric) {
   const bool costed = all_have(rows, &DecisionRow::cost);
   const std::string price = " needs a price; give --price in " + rubric.currency + " per hour";
-  require(costed || !rubric.budget, "a budget" + price);
-  require(costed || rubric.objective != Objective::cost, "the objective cost" + price);
+  require(costed || !rubric.budget, ("a budget" + price).c_str());
+  require(costed || rubric.objective != Objective::cost, ("the objective cost" + price).c_str());
   const bool powered = any_has(rows, &DecisionRow::energy);
   const bool per_unit = any_has(rows, &DecisionRow::energy_per_work);
   require(powered || per_unit || rubric.objective != Objective::energy,

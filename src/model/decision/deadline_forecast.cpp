@@ -22,15 +22,9 @@ struct RunNoise {
 /// Absent without repeats and without laws.
 std::optional<RunNoise> noise_of_one_run(const std::vector<DecisionRow>& rows,
                                          const std::optional<CombinedLaw>& laws) {
-  double squares = 0.0;
-  double degrees = 0.0;
-  for (const DecisionRow& row : rows) {
-    if (!row.relative_sd || row.time.samples < 2) continue;
-    const auto free = static_cast<double>(row.time.samples - 1);
-    squares += free * *row.relative_sd * *row.relative_sd;
-    degrees += free;
-  }
-  if (degrees > 0.0) return RunNoise{std::max(exact, std::sqrt(squares / degrees)), degrees, true};
+  const SampleVariance& repeated = rows.front().noise;
+  if (repeated.degrees > 0.0)
+    return RunNoise{std::max(exact, std::sqrt(repeated.variance)), repeated.degrees, true};
   if (!laws) return std::nullopt;
   return RunNoise{std::max(exact, laws->noise), laws->noise_degrees, false};
 }
@@ -194,7 +188,7 @@ double in_time_again(const DecisionRow& row,
                      const Failures& failures,
                      Seconds latest) {
   const auto runs = static_cast<double>(std::max<std::size_t>(row.time.samples, 1));
-  const double sd = noise.relative_sd * std::sqrt(1.0 + 1.0 / runs);
+  const double sd = noise.relative_sd * std::sqrt(1.0 + median_variance(runs));
   return met(failures, row.count, latest, [&](Seconds at) {
     return student_t_below((at / row.same_work.value - 1.0) / sd, noise.degrees);
   });

@@ -154,17 +154,17 @@ bool stands_with_faster_first(const Decision& decision, double times) {
 
 /// Counts of another quality did other work: they are left out, unless the first is the odd one.
 void gate_quality(Decision& decision) {
-  constexpr double tolerated = 0.005;  // of the first row's: what seeds of one training differ by
   auto& tolerance = decision.request.rubric.quality_tolerance;
   const DecisionRow& first = decision.rows.front();
   if (tolerance || !first.quality || decision.axis == Axis::load) return;
-  const double allowed = tolerated * std::abs(*first.quality);
-  const auto same = std::ranges::count_if(decision.rows, [&](const DecisionRow& row) {
-    return row.quality && row.quality_loss(first) <= allowed;
-  });
-  if (same < 2) return;
+  const double allowed = same_quality * std::abs(*first.quality);
+  const auto odd = std::ranges::count_if(
+      decision.rows, [&](const DecisionRow& row) { return row.quality_loss(first) > allowed; });
+  const auto known = std::ranges::count_if(
+      decision.rows, [](const DecisionRow& row) { return row.quality.has_value(); });
+  if (odd > 0 && known - odd < 2) return;
   tolerance = allowed;
-  if (same == std::ssize(decision.rows)) return;
+  if (odd == 0) return;
   decision.remarks.push_back(
       {fmt::format("counts whose quality {} by more than 0.5 % are left out",
                    first.better_quality == 0 ? "differs from the first one's"
@@ -280,6 +280,9 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.remarks = table_remarks(table);
   decision.rows = decision_rows(table, request.metrics);
   gate_quality(decision);
+  if (decision.scaling != Scaling::strong && (request.rubric.budget || request.rubric.deadline))
+    decision.remarks.emplace_back(
+        "budget and deadline are held against the first row's work, done at each count");
   decision.fitted_rows = rows_of_same_quality(decision.rows, decision.request.rubric);
   decision.shown = decision.rows;
   decision.steps = marginal_steps(decision.rows);
@@ -292,11 +295,12 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   add_remarks(decision);
   add_knees_and_forecast(decision);
   decision.losses = row_losses(decision.rows);
-  decision.growth = part_growth(decision.rows);
   // At the largest count, whose gap is what the curve's shape is.
   decision.cause_count = decision.rows.back().count;
   decision.diagnosis = diagnose_table(
       decision.rows, decision.losses, !beyond_cliff(decision), request.message, ring);
+  if (decision.read.odd_parts && !decision.diagnosis.no_cause.empty())
+    decision.diagnosis.no_cause = "the parts of the time do not add up to it; correct them";
   decision.diagnosis.remedies =
       table_remedies(decision.fitted_rows, decision.diagnosis, decision.knees);
   add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);

@@ -54,7 +54,6 @@ struct Decision : TableKind {
   Diagnosis diagnosis;
   std::vector<LedgerFacts> ledgers;  // of recordings
   std::vector<RowLoss> losses;
-  std::vector<PartGrowth> growth;
   int cause_count = 1;                   // of the diagnosis
   std::optional<ChargedRank> straggler;  // of a run, at its largest count
   std::optional<PlainAmdahl> amdahl;

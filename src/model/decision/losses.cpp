@@ -10,8 +10,6 @@
 
 namespace scaleworth::model {
 namespace {
-constexpr std::size_t fewest_for_growth = 3;
-
 /// The speed-up with `part` of the time gone.
 std::optional<double> without(const DecisionRow& row, std::size_t part) {
   if (!row.parts_s[part]) return std::nullopt;
@@ -34,11 +32,6 @@ RowLoss loss_of(const DecisionRow& row, const DecisionRow& baseline) {
   loss.without_communication = without(row, index_of(PartGroup::communication));
   loss.without_idle = without(row, index_of(PartGroup::idle));
   return loss;
-}
-
-std::vector<double> logarithms(std::vector<double> values) {
-  for (double& value : values) value = std::log(value);
-  return values;
 }
 
 /// Within this efficiency a row measured once may be noise.
@@ -186,9 +179,9 @@ std::optional<Crossing> communication_overtakes(const std::vector<DecisionRow>& 
   std::size_t first = ratios.size();  // from which on all lie above 1
   while (first > 0 && ratios[first - 1].ratio > 0.0) --first;
   if (first == 0) return std::nullopt;
-  const auto& repeated = rows.front().noise;
-  const double noise =
-      std::numbers::sqrt2 * (repeated ? repeated->relative_sd : presumed_run_noise);
+  const SampleVariance& repeated = rows.front().noise;
+  const double noise = std::numbers::sqrt2 *
+                       (repeated.degrees > 0.0 ? std::sqrt(repeated.variance) : presumed_run_noise);
   return first < ratios.size() ? crossing_between(ratios, first - 1, noise)
                                : crossing_beyond(ratios, noise);
 }
@@ -227,26 +220,6 @@ std::vector<RowLoss> row_losses(const std::vector<DecisionRow>& rows) {
     if (row.count_ratio > 1.0 && row.has_parts()) losses.push_back(loss_of(row, *baseline));
   }
   return losses;
-}
-
-std::vector<PartGrowth> part_growth(const std::vector<DecisionRow>& rows) {
-  std::vector<PartGrowth> growths;
-  for (const GroupInfo& group : part_groups) {
-    if (group.id == PartGroup::compute) continue;
-    std::vector<double> counts;
-    std::vector<double> times;
-    for (const DecisionRow& row : rows) {
-      const auto& time = row.parts_s[index_of(group.id)];
-      if (row.count_ratio <= 1.0 || !time || !(*time > 0.0)) continue;
-      counts.push_back(row.count);
-      times.push_back(*time);
-    }
-    if (counts.size() < fewest_for_growth) continue;
-    const PlainLine line = plain_line(counts, times);
-    const double exponent = plain_line(logarithms(counts), logarithms(times)).slope;
-    growths.push_back({group.id, exponent, line.slope, line.mean_y - line.slope * line.mean_x});
-  }
-  return growths;
 }
 
 std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& rows) {

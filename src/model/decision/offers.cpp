@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/decision/offers.h"
 
-#include "src/core/statistics/sample_statistics.h"
 #include "src/model/comparison.h"
 #include "src/model/cost.h"
 
 #include <cmath>
-#include <numbers>
+#include <set>
 
 namespace scaleworth::model {
 namespace {
@@ -22,6 +21,10 @@ std::string no_common_work(const ScalingTable& table, const ScalingTable& first)
     return fmt::format("its times are of a {}, the first one's of a {}; name both alike (step_s)",
                        table.basis == TimeBasis::step ? "step" : "run",
                        table.basis == TimeBasis::step ? "run" : "step");
+  const auto priced = [](const TableRow& row) { return row.facts.price; };
+  if (any_has(table.rows, priced) && any_has(first.rows, priced) &&
+      table.read.currency != first.read.currency)
+    return "its prices are in another currency";
   if (!all_have(table.rows, &TableRow::work) && any_has(table.rows, &TableRow::growth))
     return "its work grows with the count, and no column says how much it is";
   return "";
@@ -36,38 +39,43 @@ std::optional<double> steps_of(const TableRow& row, TimeBasis basis) {
 /// Where no column counts the work, it is what others say of it: the epochs of a run, or steps and
 /// their batches. Nothing where that is the same in all rows.
 void count_work(std::vector<NamedTable>& tables) {
-  const auto all = [&](auto has) {
-    return std::ranges::all_of(tables, [&](const NamedTable& one) {
-      return std::ranges::all_of(one.table.rows,
-                                 [&](const TableRow& row) { return has(row, one.table.basis); });
-    });
-  };
-  const bool epochs = all([](const TableRow& row, TimeBasis basis) {
-    return basis == TimeBasis::run && row.facts.epochs;
-  });
-  const bool steps =
-      all([](const TableRow& row, TimeBasis basis) { return steps_of(row, basis).has_value(); });
-  const bool batch =
-      all([](const TableRow& row, TimeBasis) { return row.facts.batch.has_value(); });
-  const bool tokens =
-      batch && all([](const TableRow& row, TimeBasis) { return !!row.facts.sequence_length; });
-  const bool known = all([](const TableRow& row, TimeBasis) { return row.work.has_value(); });
+  bool known = true;
+  bool epochs = true;
+  bool steps = true;
+  bool batch = true;
+  bool tokens = true;
+  for (const NamedTable& one : tables)
+    for (const TableRow& row : one.table.rows) {
+      known = known && row.work;
+      epochs = epochs && one.table.basis == TimeBasis::run && row.facts.epochs;
+      steps = steps && steps_of(row, one.table.basis);
+      batch = batch && row.facts.batch;
+      tokens = tokens && row.facts.sequence_length;
+    }
   if (known || (!epochs && !steps)) return;
   const auto work_of = [&](const TableRow& row, TimeBasis basis) {
     if (epochs) return *row.facts.epochs;
     return *steps_of(row, basis) * (batch ? *row.facts.batch : 1.0) *
            (tokens ? *row.facts.sequence_length : 1.0);
   };
-  const TableRow& first = tables.front().table.rows.front();
-  const TimeBasis basis = tables.front().table.basis;
-  if (all([&](const TableRow& row, TimeBasis of) {
-        return of == basis && work_of(row, of) == work_of(first, basis);
-      }))
-    return;
+  std::set<std::pair<TimeBasis, double>> works;
+  for (const NamedTable& one : tables)
+    for (const TableRow& row : one.table.rows)
+      works.emplace(one.table.basis, work_of(row, one.table.basis));
+  if (works.size() == 1) return;
   for (NamedTable& one : tables) {
-    one.table.work_noun = epochs ? "epochs" : tokens ? "tokens" : batch ? "samples" : "steps";
+    one.table.work_noun = epochs             ? "epochs"
+                          : tokens && !batch ? "tokens of one sequence"
+                          : tokens           ? "tokens"
+                          : batch            ? "samples"
+                                             : "steps";
     for (TableRow& row : one.table.rows) row.work = work_of(row, one.table.basis);
   }
+}
+
+/// "NVIDIA A100" of the machine "A100": no job of its own.
+bool names(const StatedOfJob& stated, const NamedTable& machine) {
+  return machine.name.size() > 2 && stated.text.find(machine.name) != std::string::npos;
 }
 
 /// Throws UserError for other work; what else differs, one doubt each.
@@ -76,6 +84,7 @@ void compare_stated(const NamedTable& one, const NamedTable& first, std::vector<
   for (const StatedOfJob& stated : one.table.stated) {
     const auto* const of_first = find_in(first.table.stated, stated.column, &StatedOfJob::column);
     if (of_first == nullptr || of_first->text == stated.text) continue;
+    if (names(*of_first, first) && names(stated, one)) continue;
     const std::string differs = fmt::format("{} is {} of {} and {} of {}",
                                             stated.column,
                                             of_first->text,
@@ -92,30 +101,23 @@ void compare_stated(const NamedTable& one, const NamedTable& first, std::vector<
   }
 }
 
-/// Of the two that are compared.
-void compare_quality(const OfferRatio& one, std::vector<Remark>& doubts) {
-  constexpr double tolerated = 0.005;  // what seeds of one training differ by
-  const auto& a = one.a.quality;
-  const auto& b = one.b.quality;
-  if (!a || !b || std::abs(*b - *a) <= tolerated * std::abs(*a)) return;
-  Remark doubt(
-      fmt::format("the quality is {:g} of {} and {:g} of {}", *a, one.a.name, *b, one.b.name));
+/// Whether one of the two that are compared is faster or cheaper for it trained less well.
+void compare_quality(const OfferRatio& one,
+                     const std::vector<TableRow>& rows_of_a,
+                     const std::vector<TableRow>& rows_of_b,
+                     std::vector<Remark>& doubts) {
+  const TableRow& a = *find_in(rows_of_a, one.a.count, &TableRow::count);
+  const TableRow& b = *find_in(rows_of_b, one.b.count, &TableRow::count);
+  const double allowed = same_quality * std::abs(a.quality.value_or(0.0));
+  const double cost = one.cost ? one.cost->value : 1.0;
+  const bool b_gains = one.speed.value > 1.0 || cost < 1.0;
+  const bool a_gains = one.speed.value < 1.0 || cost > 1.0;
+  if (!(b_gains && b.quality_loss(a) > allowed) && !(a_gains && a.quality_loss(b) > allowed))
+    return;
+  Remark doubt(fmt::format(
+      "the quality is {:g} of {} and {:g} of {}", *a.quality, one.a.name, *b.quality, one.b.name));
   doubt.again = "compare runs of the same quality";
   doubts.push_back(std::move(doubt));
-}
-
-/// How far repeats of one count lie apart in the two tables, relative; no degrees without repeats.
-SampleVariance repeat_noise(const ScalingTable& a, const ScalingTable& b) {
-  SampleVariance pooled;
-  for (const ScalingTable* table : {&a, &b})
-    for (const TableRow& row : table->rows) {
-      if (!row.relative_sd || row.repeats_are_steps) continue;
-      const double degrees = row.repeats - 1.0;
-      pooled.variance += degrees * *row.relative_sd * *row.relative_sd;
-      pooled.degrees += degrees;
-    }
-  if (pooled.degrees > 0.0) pooled.variance /= pooled.degrees;
-  return pooled;
 }
 
 std::vector<Offer> offers_of(const NamedTable& named) {
@@ -131,14 +133,8 @@ std::vector<Offer> offers_of(const NamedTable& named) {
                  transform_decreasing(row.time, rate),
                  price,
                  named.input,
-                 row.repeats,
-                 row.quality};
+                 row.repeats};
   });
-}
-
-/// Of a median over the variance of one: of many pi / 2 n, of normal noise.
-double median_variance(int repeats) {
-  return (repeats < 3 ? 1.0 : std::numbers::pi / 2.0) / repeats;
 }
 
 OfferRatio ratio_of(const Offer& a, const Offer& b, const SampleVariance& noise) {
@@ -206,8 +202,9 @@ OfferComparison compare_offers(std::vector<NamedTable> tables) {
     if (of_first.empty()) {
       of_first = offers;
     } else {
-      result.ratios.push_back(nearest_counts(of_first, offers, repeat_noise(first, one.table)));
-      compare_quality(result.ratios.back(), result.doubts);
+      const SampleVariance noise = repeat_noise(first.rows).pooled(repeat_noise(one.table.rows));
+      result.ratios.push_back(nearest_counts(of_first, offers, noise));
+      compare_quality(result.ratios.back(), first.rows, one.table.rows, result.doubts);
     }
     if (one.table.noun != result.noun) result.noun.clear();
     for (const Remark& doubt : one.table.doubts) result.doubts.push_back(doubt);

@@ -22,7 +22,6 @@ struct Offer {
   std::optional<DollarsPerSecond> price;  // of one rank that works, with those paid and idle
   std::string input{};                    // of its table
   int repeats = 1;                        // that the rate is the median of
-  std::optional<double> quality{};
 
   /// Of one unit of work: count x price / rate, in USD; absent without a price.
   std::optional<Estimate<double>> cost() const;
@@ -32,10 +31,9 @@ struct Offer {
 struct OfferRatio {
   Offer a;
   Offer b;
-  /// Its interval where rows of either table are repeats: ln g +- t s sqrt(f_a / n_a + f_b / n_b),
-  /// s^2 the pooled variance of all counts of both, t of its degrees of freedom (Student), f = 1,
-  /// of medians of three and more pi / 2. Else by `ratio`, widened in quadrature by 1.96 sqrt(2)
-  /// `presumed_run_noise`.
+  /// Its interval where rows of either table are repeats: ln g +- t s sqrt(v_a + v_b), s^2 the
+  /// `repeat_noise` of both, t of its degrees of freedom (Student), v `median_variance`. Else by
+  /// `ratio`, widened in quadrature by 1.96 sqrt(2) `presumed_run_noise`.
   Estimate<double> speed;
   std::optional<Estimate<double>> cost;  // of the same work
   /// The price of one rank of B at which both cost the same: p_A K_A / K_B x speed.
@@ -61,8 +59,8 @@ struct OfferComparison {
 };
 
 /// Work that no table counts is that of a step by its batch, or of a run by its epochs or steps,
-/// where the tables say that these differ. What differs else in how the job ran, and the quality
-/// where it differs by more than 0.5 %, are doubts.
+/// where the tables say that these differ. What differs else in how the job ran is a doubt, and a
+/// quality that is worse by more than `same_quality` of what is faster or cheaper.
 /// Throws UserError for fewer than two tables, and where the same work cannot be told: tables of
 /// speed-ups, of a load, of work in different units, of times of work that grows, of a run and of a
 /// step, and of jobs that differ.

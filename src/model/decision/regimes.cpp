@@ -196,14 +196,11 @@ std::vector<Remark> failure_remarks(const std::vector<DecisionRow>& rows, Axis a
   return {{fmt::format(
                "failures are not counted: at the published rate of one in {:.1f} thousand "
                "GPU-hours (419 in 54 days on 16,384 GPUs, arXiv 2407.21783) a long job on {} ranks "
-               "that are GPUs would be interrupted every {:.3g} h and {} of the wall time, with "
-               "checkpoints of {:g} s and restarts of {:g} s",
+               "that are GPUs would be interrupted every {:.3g} h and {} of the wall time",
                1e-3 / published_failures_per_hour,
                ranks,
                between.value() / seconds_per_hour,
-               plan ? fmt::format("lose {:.2g} %", 100.0 * (1.0 - plan->goodput())) : "lose all",
-               terms.checkpoint.value(),
-               terms.restart.value()),
+               plan ? fmt::format("lose {:.2g} %", 100.0 * (1.0 - plan->goodput())) : "lose all"),
            "; --mtbf-hours published counts them in, --mtbf-hours none leaves this out"}};
 }
 

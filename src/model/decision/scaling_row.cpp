@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace scaleworth::model {
 namespace {
@@ -119,19 +118,6 @@ DecisionRow row_of(const TableRow& from,
   return row;
 }
 
-std::optional<RepeatNoise> repeat_noise(const std::vector<TableRow>& rows) {
-  RepeatNoise noise{0.0, 0.0};
-  for (const TableRow& row : rows) {
-    if (!row.relative_sd || row.repeats_are_steps) continue;
-    const auto free = static_cast<double>(row.time.samples) - 1.0;
-    noise.relative_sd += free * *row.relative_sd * *row.relative_sd;
-    noise.degrees += free;
-  }
-  if (!(noise.degrees > 0.0)) return std::nullopt;
-  noise.relative_sd = std::sqrt(noise.relative_sd / noise.degrees);
-  return noise;
-}
-
 void check_failures(const Preemption& terms, Axis axis) {
   if (!(terms.failures_per_hour > 0.0)) return;
   if (axis == Axis::load) {
@@ -160,11 +146,10 @@ Estimate<Seconds> DecisionRow::wall() const {
 
 Seconds DecisionRow::latest(double probability) const {
   const auto runs = static_cast<double>(same_work.samples);
-  if (!noise || runs < 1.0) return same_work.high();
+  if (!(noise.degrees > 0.0) || runs < 1.0) return same_work.high();
   const double central = std::abs(2.0 * probability - 1.0);
-  const double t = central > 0.0 ? student_t_two_sided(central, noise->degrees) : 0.0;
-  const double of_median = runs > 2.0 ? std::numbers::pi / 2.0 : 1.0;
-  const double sd = noise->relative_sd * std::sqrt(1.0 + of_median / runs);
+  const double t = central > 0.0 ? student_t_two_sided(central, noise.degrees) : 0.0;
+  const double sd = std::sqrt(noise.variance * (1.0 + median_variance(runs)));
   return same_work.value * (1.0 + std::copysign(t, probability - 0.5) * sd);
 }
 
@@ -185,7 +170,7 @@ std::vector<DecisionRow> decision_rows(const ScalingTable& table, const MetricsR
   }
   if (request.failures) check_failures(*request.failures, table.axis);
   const TableRow& baseline = baseline_of(table, request.baseline);
-  const std::optional<RepeatNoise> noise = repeat_noise(table.rows);
+  const SampleVariance noise = repeat_noise(table.rows);
   std::vector<DecisionRow> rows;
   rows.reserve(table.rows.size());
   for (const TableRow& row : table.rows) {

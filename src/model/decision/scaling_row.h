@@ -8,12 +8,6 @@
 #include <optional>
 
 namespace scaleworth::model {
-/// How far runs of the same work lie apart, pooled over the repeats of all counts.
-struct RepeatNoise {
-  double relative_sd = 0.0;
-  double degrees = 1.0;  // of freedom
-};
-
 /// What interrupts a row's job, and its checkpoints against that.
 struct FailurePlan {
   Preemption terms;
@@ -38,15 +32,15 @@ struct DecisionRow : TableRow {
   std::optional<double> energy_per_work;  // J
   double price_factor = 1.0;              // its own price over the common one
   std::optional<FailurePlan> failures;    // where they are asked for
-  std::optional<RepeatNoise> noise;       // where runs were repeated
+  SampleVariance noise;                   // `repeat_noise` of the table
 
   /// Its work over the baseline's.
   double work_growth() const { return time.value / same_work.value; }
   /// What `same_work` is expected to take with failures.
   Estimate<Seconds> wall() const;
   /// What one further run takes at most with `probability`, failures apart: T (1 + q sd sqrt(1 +
-  /// c/n)) for n runs with median T, q the quantile of Student's t on the degrees of freedom of sd,
-  /// c = pi/2 of a median (large n, normal runs), 1 up to two runs, whose median is the mean.
+  /// v)) for runs with median T, v its `median_variance`, q the quantile of Student's t on the
+  /// degrees of freedom of sd.
   /// Assumes that runs of all counts spread alike. Without repeats the upper end of T's interval.
   Seconds latest(double probability) const;
   /// Whether one further run meets it with its probability.

@@ -178,7 +178,10 @@ TableRow merge(const std::vector<const TableRow*>& repeats) {
   row.work = repeats.front()->work;
   for (const TableRow* at : repeats) {
     if (at->work) check_range(*at, *at->work, "the work", most_work);
-    if (at->work != row.work) refuse(*at, "the work differs from that of the same count above");
+    if (at->work != row.work)
+      refuse(*at,
+             "the work differs from that of the same count above: keep the rows of one work "
+             "(--where)");
     const std::string differing = disagreement(at->facts, repeats.front()->facts);
     if (!differing.empty()) refuse(*at, "{} differs from that of the same count above", differing);
     times.push_back(time_of(*at));
@@ -539,11 +542,16 @@ std::optional<double> RowFacts::latency_s(const std::string& name) const {
 
 std::optional<double> relative_sd(const std::vector<double>& times) {
   if (times.size() < 2) return std::nullopt;
-  double mean = 0.0;
-  for (const double time : times) mean += time / static_cast<double>(times.size());
-  double squares = 0.0;
-  for (const double time : times) squares += (time - mean) * (time - mean);
-  return std::sqrt(squares / static_cast<double>(times.size() - 1)) / mean;
+  const Moments moments = moments_of(times);
+  return std::sqrt(moments.of_one.variance) / moments.mean;
+}
+
+SampleVariance repeat_noise(const std::vector<TableRow>& rows) {
+  SampleVariance noise;
+  for (const TableRow& row : rows)
+    if (row.relative_sd && !row.repeats_are_steps)
+      noise = noise.pooled({*row.relative_sd * *row.relative_sd, row.repeats - 1.0});
+  return noise;
 }
 
 std::vector<Remark> table_remarks(const ScalingTable& table) {

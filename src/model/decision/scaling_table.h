@@ -7,6 +7,7 @@
 #include "src/core/figures/vocabulary.h"
 #include "src/core/mean_ledger.h"
 #include "src/core/run.h"
+#include "src/core/statistics/sample_statistics.h"
 #include "src/core/units.h"
 
 #include <array>
@@ -94,6 +95,9 @@ struct Latency {
   std::string name;  // "p99", "ttft_p99", "tpot_mean"
   double seconds = 0.0;
 };
+
+/// Relative differences of quality up to this are the same: what seeds of one training differ by.
+inline constexpr double same_quality = 0.005;
 
 /// What a scaling table may say of a count beside its time and its parts.
 struct RowFacts {
@@ -231,6 +235,8 @@ struct TableReading {
   bool of_flops = false;
   bool fixed_work = false;              // times of an epoch
   bool of_steps = false;                // times by steps per second
+  bool odd_parts = false;               // parts left out, for they do not add up to the time
+  std::string currency{};               // "EUR" of the prices; empty: USD, or not said
   std::vector<std::string> left_out{};  // rows, "8 (OOM)"
 };
 
@@ -298,6 +304,10 @@ ScalingTable of_work(ScalingTable table, double work);
 /// How far repeats lie apart: standard deviation (n - 1) over the mean; absent for fewer than two
 /// times.
 std::optional<double> relative_sd(const std::vector<double>& times);
+
+/// How far runs of the same work lie apart, relative to their time, pooled over the repeats of all
+/// counts. No degrees without repeats; steps of one run say nothing of runs.
+SampleVariance repeat_noise(const std::vector<TableRow>& rows);
 
 /// One sentence each for who reads its figures: what the times are of, a batch that grows with the
 /// count, layouts that differ between counts, loads instead of machines, and what was concluded

@@ -143,6 +143,10 @@ class Planner {
       answer_.peak_requests_per_s = std::max(answer_.peak_requests_per_s, peak);
     }
     answer_.following = mean_running(answer_.hours);
+    // Within a line a server would not even start.
+    constexpr double shortest = 1.0 / 12.0;
+    if (!(question_.start_up.value() > 0.0) && answer_.hours.front().demand.hours < shortest)
+      answer_.following = answer_.replicas;
     answer_.mean_requests_per_s =
         mean_over(answer_.hours, [](const HourPlan& one) { return one.demand.requests_per_s; });
     answer_.utilisation = answer_.mean_requests_per_s / (answer_.replicas * carries_);

@@ -176,12 +176,17 @@ double kept_bytes(const TransformerModel& model,
 MemoryAnswer training_memory(const MemoryQuestion& question) {
   MemoryAnswer answer;
   answer.sequence = question.sequence > 0 ? question.sequence : question.model.sequence;
-  answer.parameters = parameter_count(question.model);
+  answer.parameters = question.parameters ? *question.parameters : parameter_count(question.model);
+  require_positive(answer.parameters, "the number of parameters");
+  require_positive(static_cast<double>(question.gpus), "the number of GPUs");
   answer.usable = question.memory * usable_memory;
   const auto tokens = static_cast<double>(answer.sequence);
   for (const auto recomputation :
        {Recomputation::none, Recomputation::selective, Recomputation::full}) {
-    const Bytes activations(tokens * kept_bytes(question.model, answer.sequence, recomputation));
+    if (question.parameters && recomputation != Recomputation::full) continue;
+    const Bytes activations(
+        question.parameters ? 0.0
+                            : tokens * kept_bytes(question.model, answer.sequence, recomputation));
     for (std::size_t zero = 0; zero < shared_states.size(); ++zero) {
       const double shared = answer.parameters * shared_states[zero];
       const double held = answer.parameters * all_states - shared;
@@ -194,6 +199,11 @@ MemoryAnswer training_memory(const MemoryQuestion& question) {
       answer.needs.push_back(need);
     }
   }
+  const MemoryNeed& least = answer.needs.back();  // all is divided and recomputed
+  for (const int ranks : {8, 4, 2})
+    if (!least.fits && question.gpus % ranks == 0 && question.model.heads % ranks == 0 &&
+        least.states + least.activations / ranks <= answer.usable)
+      answer.tensor = ranks;
   return answer;
 }
 }  // namespace scaleworth::model

@@ -191,6 +191,8 @@ struct MemoryQuestion {
   std::int64_t sequence = 0;  // tokens, of one on each GPU; 0: the model's own
   std::int64_t gpus = 1;
   Bytes memory;  // of a GPU
+  /// In place of the model, whose shapes activations need: states alone are asked for.
+  std::optional<double> parameters{};
 };
 
 /// Of each GPU.
@@ -209,7 +211,10 @@ struct MemoryAnswer {
   std::int64_t sequence = 0;
   double parameters = 0.0;
   Bytes usable;                   // `usable_memory` of a GPU
-  std::vector<MemoryNeed> needs;  // recomputing least first, then by stage
+  std::vector<MemoryNeed> needs;  // recomputing least first, then by stage; states alone: by stage
+  /// Where none fits: the fewest GPUs of a server among which tensor and sequence parallelism must
+  /// divide the activations of the last need, so that it does.
+  std::optional<int> tensor{};
 };
 
 /// Part of a GPU's memory for states and activations; the rest is for buffers of libraries,

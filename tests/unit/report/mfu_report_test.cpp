@@ -56,8 +56,7 @@ TEST_CASE("a utilisation above the peak is said to be impossible", "[mfu]") {
   CHECK(text.find("more than the peak cannot be") != std::string::npos);
 }
 
-TEST_CASE("the page of a utilisation has its chart and its tables", "[mfu]") {
+TEST_CASE("the page of a utilisation has its tables", "[mfu]") {
   const std::string page = rendered(fixture::gpt3_run(), Format::html);
-  CHECK(page.find("conventions-chart") != std::string::npos);
   CHECK(page.find("torchtitan") != std::string::npos);
 }

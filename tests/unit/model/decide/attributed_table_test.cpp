@@ -219,5 +219,4 @@ TEST_CASE("time of the host is a part of its own, in its gap and among the remed
   REQUIRE(decision.diagnosis.cause);
   CHECK(decision.diagnosis.cause->owner == "host");
   CHECK(decision.diagnosis.remedies.front().cause == Cause::host);
-  CHECK(decision.growth.back().part == PartGroup::host);
 }

@@ -115,17 +115,6 @@ TEST_CASE("lost folds, shares of the loss and speed-ups without a part are the p
                                           "16 12.596 51.4 5.714 5.517"});
 }
 
-TEST_CASE("communication and idle time grow nearly with the count", "[decide]") {
-  const auto growth = decided().growth;
-  REQUIRE(growth.size() == 2);
-  CHECK(printed(growth[0].exponent, 2) == "0.80");
-  CHECK(printed(growth[0].slope, 2) == "5.38");
-  CHECK(printed(growth[0].intercept, 1) == "10.9");
-  CHECK(printed(growth[1].exponent, 2) == "0.96");
-  CHECK(printed(growth[1].slope, 2) == "5.50");
-  CHECK(printed(growth[1].intercept, 1) == "2.8");
-}
-
 TEST_CASE("no part explains 80 % of the loss: the mixture is told, no owner", "[decide]") {
   const Decision decision = decided();
   REQUIRE(decision.diagnosis.cause);

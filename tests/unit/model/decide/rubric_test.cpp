@@ -153,11 +153,12 @@ TEST_CASE("a deadline that the median meets excludes a count whose runs spread b
   ScalingTable table = assemble(strong_observations());
   TableRow& last = table.rows.back();
   last.time.samples = 9;
+  last.repeats = 9;
   last.time.interval = Interval<Seconds>{Seconds(249.0), Seconds(251.0)};  // of the median
   last.relative_sd = 0.05;
   DecisionRequest asked = request();
   asked.rubric = {};
-  // 250 (1 + 1.85955 * 0.05 sqrt(1 + pi/18)) = 275.2 s.
+  // 250 (1 + 1.85955 * 0.05 sqrt(1 + pi / (18 + pi - 2))) = 275.1 s.
   const auto passing = [&](double deadline_s) {
     asked.rubric.deadline = Seconds(deadline_s);
     return decide_table(table, asked).rubric.passing;

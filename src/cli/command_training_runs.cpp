@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `scaleworth mfu runs.csv`: a run per row, whose cells stand in place of the flags.
+#include "src/cli/bind_flags.h"
+#include "src/cli/commands.h"
+#include "src/cli/flags.h"
+#include "src/cli/input/table_input.h"
+#include "src/core/files/csv.h"
+#include "src/core/files/toml_table.h"
+
+#include <map>
+
+namespace scaleworth::cli {
+namespace {
+constexpr const char* name_of_run = "name_of_run";
+
+struct RunColumn {
+  std::string flag;                    // that its cells stand for; empty: not used
+  double factor = 0.0;                 // of its numbers; 0: texts
+  bool bare_rate = false;              // whose name does not say whether it is of one GPU or of all
+  std::optional<TableColumn> known{};  // of a number
+
+  bool is(Meaning meaning) const { return known && known->meaning == meaning; }
+  bool counts_nodes() const { return is(Meaning::count) && known->nodes; }
+  bool of_instance() const { return counted_noun(known->rank) == "nodes"; }
+  /// A price that does not say of what: "price", "usd_per_hour".
+  bool of_anything() const { return known->rank.empty() || known->rank == "rank"; }
+  /// Without which a row is no run.
+  bool is_measurement() const {
+    return flag.starts_with("--tokens") || flag.starts_with("--tflops") || flag == "--step-seconds";
+  }
+};
+
+RunColumn rate_of_run(const TableColumn& rate) {
+  const bool whole = rate.flops && rate.all_of_them;
+  if (rate.relative || rate.inverse || whole || (!rate.flops && rate.work_noun != "tokens"))
+    return {};
+  const char* const tokens = rate.per_rank ? "--tokens-per-second-per-gpu" : "--tokens-per-second";
+  return {rate.flops ? "--tflops-per-gpu" : tokens,
+          rate.flops ? rate.factor * 1e-12 : rate.factor,
+          !rate.per_rank && !rate.all_of_them};
+}
+
+RunColumn column_of_run(const RawTable& table, std::size_t column) {
+  const WordList words = all_header_words(table.columns[column]);
+  const auto has = [&](const char* word) { return std::ranges::count(words, word) > 0; };
+  // "70 B" beside "7 billion and more" is refused with its line.
+  const bool sizes = has("params") || has("parameters") || has("param");
+  const auto numbers = numbers_of(table, column);
+  const auto known_numbers =
+      std::ranges::count_if(numbers, [](const auto& one) { return one.has_value(); });
+  const bool numeric = 2 * known_numbers >= std::ssize(numbers);  // beside "CUDA OOM"
+  if (sizes || numeric) {
+    const auto known = table_column(table.columns[column], table.place);
+    if (known && known->meaning == Meaning::throughput) return rate_of_run(*known);
+    if (has_word("--parameters", words))
+      return {"--parameters", has("b") || has("billion") ? 1e9 : 1.0};
+    if (has("tokens") && has_word("step", words)) return {"--batch-tokens", 1.0};
+    for (const auto& [meaning, flag] : {std::pair{Meaning::count, "--gpus"},
+                                        {Meaning::per_node, "--gpus"},
+                                        {Meaning::time, "--step-seconds"},
+                                        {Meaning::batch, "--batch-tokens"},
+                                        {Meaning::sequence_length, "--sequence"},
+                                        {Meaning::price, "--price"}})
+      if (known && known->meaning == meaning) return {flag, known->factor, false, known};
+  }
+  for (const char* flag : {"--model", "--gpu", "--dtype", "--recompute", name_of_run})
+    if (has_word(flag, words) && (!numeric || std::string_view(flag) == name_of_run)) return {flag};
+  return {};
+}
+
+report::RunUse use_of_row(const MfuOptions& flags,
+                          const RawTable& table,
+                          const RawRow& row,
+                          const std::vector<RunColumn>& columns) {
+  try {
+    std::string name = toml_file::printable(row.place);
+    MfuOptions options = flags;
+    CLI::App cells("", "mfu");
+    add_run_flags(Flags(cells), options);
+    take_typed_numbers(cells);
+    std::map<std::string, std::string> arguments;
+    std::map<std::string, double> numbers;  // of several columns their product: nodes x GPUs of one
+    double gpus_of_node = 0.0;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const RunColumn& column = columns[i];
+      const std::string text = without_marks(cell_text(row.cells[i]));
+      if (column.is(Meaning::per_node)) gpus_of_node = value_in(table, row, i, 1.0).value_or(0.0);
+      if (column.flag.empty() || text.empty() || is_missing(row.cells[i])) continue;
+      if (column.flag == name_of_run) name = toml_file::printable(text);
+      if (column.flag == name_of_run || column.factor == 0.0) {
+        arguments[column.flag] = text;
+        continue;
+      }
+      const double number = *value_in(table, row, i, column.factor);
+      numbers.try_emplace(column.flag, 1.0).first->second *= number;
+      const bool batch = std::ranges::any_of(
+          columns, [](const RunColumn& other) { return other.is(Meaning::batch); });
+      if (column.is(Meaning::sequence_length) && batch)
+        numbers.try_emplace("--batch-tokens", 1.0).first->second *= number;
+    }
+    for (const RunColumn& column : columns)
+      if (column.is(Meaning::price) && column.of_instance() && numbers.contains("--price"))
+        numbers["--price"] /= std::max(gpus_of_node, 1.0);
+    arguments.erase(name_of_run);
+    for (const auto& [flag, number] : numbers) arguments[flag] = fmt::format("{:.17g}", number);
+    std::vector<std::string> words;
+    for (const auto& [flag, text] : arguments)
+      words.insert(words.begin(), {text, flag});  // CLI11 takes them from the end
+    cells.parse(words);
+    if (options.parameters) options.model.clear();
+    report::RunUse one = use_of_run(options);
+    one.name = name;
+    one.names.model = one.run.model.name;
+    if (options.parameters)
+      one.names.model = fmt::format("{:.4g} billion parameters", *options.parameters * 1e-9);
+    if (one.mfu() > 1.0)
+      throw UserError("MFU {:.0f} %: check the GPUs and the rate", 100.0 * one.mfu());
+    return one;
+  } catch (const std::runtime_error& error) {  // CLI11's, and UserError
+    const std::string what = error.what();
+    throw UserError(what.starts_with(row.place) ? what : row.place + ": " + what);
+  }
+}
+
+/// Columns that others make needless, or that need others, settled; throws UserError for those that
+/// may be read in two ways.
+void settle_columns(std::vector<RunColumn>& columns, const RawTable& table) {
+  const auto any = [&](auto is) { return std::ranges::any_of(columns, is); };
+  const bool per_node = any([](const RunColumn& one) { return one.is(Meaning::per_node); });
+  const bool nodes = any([](const RunColumn& one) { return one.counts_nodes(); });
+  const bool whole =
+      any([](const RunColumn& one) { return one.is(Meaning::count) && !one.counts_nodes(); });
+  const bool sequence = any([](const RunColumn& one) { return one.is(Meaning::sequence_length); });
+  const bool tokens =
+      any([](const RunColumn& one) { return one.flag == "--batch-tokens" && !one.known; });
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    RunColumn& one = columns[i];
+    const auto refuse = [&](std::string_view what) {
+      throw UserError("{}: '{}' {}", table.place, toml_file::printable(table.columns[i]), what);
+    };
+    if ((one.counts_nodes() || one.is(Meaning::per_node)) && (whole || !nodes)) one.flag.clear();
+    if (one.counts_nodes() && !whole && !per_node)
+      refuse("counts nodes; add a column gpus, or gpus_per_node");
+    if (one.is(Meaning::batch) && (tokens || !sequence)) one = {};
+    if (!one.is(Meaning::price)) continue;
+    if (one.of_instance() && !per_node)
+      refuse("is of an instance; add a column gpus_per_node, or name it usd_per_gpu_hour");
+    constexpr double most_of_gpu = 12.0;  // above it none is rented
+    const auto numbers = numbers_of(table, i);
+    if (one.of_anything() && std::ranges::any_of(numbers, [](const auto& number) {
+          return number.value_or(0.0) > most_of_gpu;
+        }))
+      refuse(
+          "may be of one GPU or of an instance; name it usd_per_gpu_hour, or usd_per_instance_hour "
+          "beside gpus_per_node");
+  }
+}
+
+/// Rows without a measurement, "b (OOM)", are left out of `table`.
+std::vector<std::string> left_out_of(RawTable& table, const std::vector<RunColumn>& columns) {
+  std::vector<std::string> left_out;
+  std::erase_if(table.rows, [&](const RawRow& row) {
+    std::string why;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (!columns[i].is_measurement()) continue;
+      const std::string text = without_marks(cell_text(row.cells[i]));
+      if (cell_number(text, table.comma) && !is_missing(row.cells[i])) return false;
+      why = text.empty() ? "empty" : text;
+    }
+    if (!why.empty()) left_out.push_back(fmt::format("{} ({})", row.place, why));
+    return !why.empty();
+  });
+  if (table.rows.empty() && !left_out.empty())
+    throw UserError("{}: no row has a measurement: {}", table.place, fmt::join(left_out, ", "));
+  return left_out;
+}
+
+}  // namespace
+
+int print_runs(const MfuOptions& flags) {
+  RawTable table = parse_raw_table(toml_file::read_small_file(flags.runs), flags.runs);
+  std::vector<RunColumn> columns;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) columns.push_back(column_of_run(table, i));
+  const auto has = [&](std::string_view flag) {
+    return std::ranges::any_of(columns,
+                               [=](const auto& one) { return one.flag.starts_with(flag); });
+  };
+  // Of tokens and TFLOP/s the tokens say more where the model is known, and else nothing.
+  const bool modelled = has("--model") || has("--parameters") || !flags.model.empty();
+  const bool both = has("--tflops") && (has("--tokens") || has("--step"));
+  for (RunColumn& one : columns)
+    if (both && one.flag.starts_with(modelled ? "--tflops" : "--tokens")) one.flag.clear();
+  settle_columns(columns, table);
+  std::vector<std::string> remarks;
+  report::RenderOptions render = flags.render;
+  for (const std::string& row : left_out_of(table, columns))
+    remarks.push_back("left out: " + toml_file::printable(row));
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string name = toml_file::printable(table.columns[i]);
+    if (columns[i].flag.empty()) remarks.push_back(name + " is not used");
+    if (columns[i].is(Meaning::price))
+      take_currency(currency_of(table, table.columns[i]), render.currency);
+    if (columns[i].is(Meaning::price) && columns[i].of_anything())
+      remarks.push_back(name + " is read as of one GPU and hour");
+    if (columns[i].is(Meaning::batch) && columns[i].known->unclear_batch)
+      remarks.push_back(name + " is read as the batch of all GPUs, in sequences");
+    if (columns[i].bare_rate)
+      remarks.push_back(name + " is read as of " + (has("--tflops") ? "one GPU" : "all GPUs"));
+  }
+  const auto runs =
+      mapped(table.rows, [&](const RawRow& row) { return use_of_row(flags, table, row, columns); });
+  fmt::print("{}", report::render_runs({runs, remarks, {}, render}));
+  return exit_done;
+}
+}  // namespace scaleworth::cli
