@@ -42,8 +42,8 @@ using OfferedWays = std::map<Collective, std::vector<CollectiveAlgorithm>>;
 /// NCCL's own choice among the ranks of `topology`, in random order. All ranks: every collective at
 /// sizes from 8 B to 1 GiB (quick) or 16 GiB (standard) or what memory holds, isolated; to 1 GiB
 /// back to back (quick: all_reduce only), and all_reduce (standard: all_gather and reduce_scatter
-/// too) as a graph and in place. Other topologies: all_reduce and send_receive (standard: all_gather
-/// and reduce_scatter too), isolated. Of all that what was asked for.
+/// too) as a graph and in place. Other topologies: all_reduce and send_receive (standard:
+/// all_gather and reduce_scatter too), isolated. Of all that what was asked for.
 std::vector<CollectiveWork> plan_choice(const RankTopology& topology, const NcclPlanning& planning);
 
 /// Each offered way forced on a thinner grid of sizes, isolated, in random order.
@@ -73,12 +73,11 @@ std::optional<Bytes> wire_bytes(Collective collective,
 RankProbe::Estimate estimate_nccl;
 
 /// Adds one point per setting: parameters collective, mode, ranks, message_bytes, topology,
-/// algorithm and protocol (empty: NCCL's own choice), in_place, shared_gpu, and what ran where it is
-/// known; amounts wire_bytes and predicted_s.WAY; series time_s. First NCCL's own
-/// choice of each topology, then each way that it offered and that was asked for, forced; a warning
-/// names what it offers in place of all that was asked for. A setting that NCCL does not
-/// have is left out, with one warning for all. One that finds no memory is left out with all larger
-/// ones of its line, which a warning names. Throws NothingToMeasure for one rank, OutOfMemory when
-/// one setting after the other finds none.
+/// algorithm and protocol (empty: NCCL's own choice), in_place, shared_gpu, and what ran where it
+/// is known; amount wire_bytes; series time_s. First NCCL's own choice of each topology, then each
+/// way that it offered and that was asked for, forced; a warning names what it offers in place of
+/// all that was asked for. A setting that NCCL does not have is left out, with one warning for all.
+/// One that finds no memory is left out with all larger ones of its line, which a warning names.
+/// Throws NothingToMeasure for one rank, OutOfMemory when one setting after the other finds none.
 RankProbe::Measure measure_nccl;
 }  // namespace scaleworth::probes
