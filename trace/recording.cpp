@@ -131,6 +131,10 @@ std::string RankNumbers::names(const std::vector<Place>& places) const {
 std::string shortened(std::string_view name) {
   constexpr std::size_t longest = 60;
   if (name.size() <= longest) return std::string(name);
+  // Of "package/folder/file.py(12): function" the end says most.
+  if (const std::size_t file = name.find(".py("); file != std::string_view::npos)
+    if (const std::size_t folder = name.rfind('/', file); folder != std::string_view::npos)
+      return shortened(name.substr(folder + 1));
   return fmt::format("{}...", name.substr(0, longest - 3));
 }
 

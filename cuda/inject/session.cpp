@@ -303,9 +303,10 @@ void Session::write_until_finished() {
       if (open_ && deadline && Clock::now() >= *deadline) follow_window();
       if (!finishing_) write_period(false);
     }
-    // It looks every millisecond; where the machine is too busy for that, its last stretch is lost.
+    // It looks every millisecond, where the machine is not too busy for that.
     for (int look = 0; watching_host_ && look < 20; ++look)
       std::this_thread::sleep_for(between_samples);
+    if (watching_host_) inbox_.remark("lost: what the program did last while the GPU waited");
     write_period(true);
   } catch (const std::exception& error) {
     print_problem(std::string("recording ends: ") + error.what());

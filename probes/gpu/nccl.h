@@ -29,6 +29,11 @@ struct RankTopology {
 /// Without knowledge of links (`links` empty): all ranks. Empty below two ranks.
 std::vector<RankTopology> topologies(const RankLinks& links, int size);
 
+/// Nodes in pairs (`pair_rounds`, at most eight partners for one), as source_index and
+/// target_index: as many ranks of both as the smallest node has, so that every network card takes
+/// part. Empty below three nodes.
+std::vector<RankTopology> node_pairs(const RankLinks& links);
+
 /// What a plan is made from.
 struct NcclPlanning {
   Suite suite = Suite::quick;
@@ -45,6 +50,9 @@ using OfferedWays = std::map<Collective, std::vector<CollectiveAlgorithm>>;
 /// too) as a graph and in place. Other topologies: all_reduce and send_receive (standard:
 /// all_gather and reduce_scatter too), isolated. Of all that what was asked for.
 std::vector<CollectiveWork> plan_choice(const RankTopology& topology, const NcclPlanning& planning);
+
+/// An all_reduce of 64 MiB, or of what was asked for.
+std::vector<CollectiveWork> plan_pair(const RankTopology& pair, const NcclPlanning& planning);
 
 /// Each offered way forced on a thinner grid of sizes, isolated, in random order.
 std::vector<CollectiveWork> plan_forced(const RankTopology& topology,
@@ -75,9 +83,10 @@ RankProbe::Estimate estimate_nccl;
 /// Adds one point per setting: parameters collective, mode, ranks, message_bytes, topology,
 /// algorithm and protocol (empty: NCCL's own choice), in_place, shared_gpu, and what ran where it
 /// is known; amount wire_bytes; series time_s. First NCCL's own choice of each topology, then each
-/// way that it offered and that was asked for, forced; a warning names what it offers in place of
-/// all that was asked for. A setting that NCCL does not have is left out, with one warning for all.
-/// One that finds no memory is left out with all larger ones of its line, which a warning names.
-/// Throws NothingToMeasure for one rank, OutOfMemory when one setting after the other finds none.
+/// way that it offered and that was asked for, forced, and at last `plan_pair` of each of
+/// `node_pairs`; a warning names what it offers in place of all that was asked for. A setting that
+/// NCCL does not have is left out, with one warning for all. One that finds no memory is left out
+/// with all larger ones of its line, which a warning names. Throws NothingToMeasure for one rank,
+/// OutOfMemory when one setting after the other finds none.
 RankProbe::Measure measure_nccl;
 }  // namespace scaleworth::probes

@@ -85,6 +85,12 @@ std::vector<CollectiveWork> plan_choice(const RankTopology& topology,
   return settings_of(lines, topology, planning);
 }
 
+std::vector<CollectiveWork> plan_pair(const RankTopology& pair, const NcclPlanning& planning) {
+  constexpr Bytes message{1 << 26};  // its rate counts and not the start of an operation
+  const std::vector<Bytes> grid{std::min(message, largest_message(planning))};
+  return settings_of({{{.collective = Collective::all_reduce}, grid}}, pair, planning);
+}
+
 std::vector<CollectiveWork> plan_forced(const RankTopology& topology,
                                         const OfferedWays& ways,
                                         const NcclPlanning& planning) {

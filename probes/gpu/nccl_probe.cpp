@@ -63,6 +63,15 @@ Point make_point(const CollectiveWork& work,
 
 constexpr Bytes small_message{1 << 20};
 
+/// Each pair takes a communicator of its own: with at most eight partners for a node.
+std::vector<std::vector<std::pair<int, int>>> pair_rounds_of(int nodes) {
+  constexpr std::size_t most_partners = 8;
+  if (nodes < 3) return {};  // of two, each could be at fault
+  auto rounds = pair_rounds(nodes);
+  rounds.resize(std::min(rounds.size(), most_partners));
+  return rounds;
+}
+
 // For estimates and budgets only: 8 GPUs behind a switch, small messages at the upper end of what
 // is published for one process per node.
 constexpr double operation_latency_s = 30e-6;
@@ -120,6 +129,9 @@ class Sweep {
       keep_asked();
       measure(all[i], plan_forced(all[i], offered_, planning_), begin + half, half);
     }
+    if (!group_.shared_gpu())
+      for (const RankTopology& pair : node_pairs(group_.links()))
+        measure(pair, plan_pair(pair, planning_), 1.0, 0.0);
     report_left_out();
   }
 
@@ -375,6 +387,9 @@ Seconds estimate_nccl(const PlanInputs& setting) {
                    std::vector<int>(static_cast<std::size_t>(setting.max_ranks))};
   std::iota(all.members.begin(), all.members.end(), 0);
   Seconds sum(0.4 + 0.1 * setting.max_ranks);  // making the communicators
+  constexpr double pair_s = 0.5;               // with a communicator of its own
+  for (const auto& round : pair_rounds_of(setting.nodes))
+    sum += Seconds(pair_s * static_cast<double>(round.size()));
   for (const auto& works : {plan_choice(all, planning),
                             plan_forced(all, usual_ways(setting.asked.algorithms), planning)}) {
     for (const CollectiveWork& work : works) sum += nccl_setting_time(work, planning);
@@ -385,6 +400,30 @@ Seconds estimate_nccl(const PlanInputs& setting) {
 void measure_nccl(RankGroup& group, const PlanInputs& setting, Recorder& recorder) {
   if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 GPUs");
   Sweep(group, setting, recorder).run();
+}
+
+std::vector<RankTopology> node_pairs(const RankLinks& links) {
+  std::map<int, std::vector<int>> ranks_of;
+  for (std::size_t rank = 0; rank < links.node.size(); ++rank)
+    ranks_of[links.node[rank]].push_back(static_cast<int>(rank));
+  std::size_t each = links.node.size();
+  for (const auto& [node, ranks] : ranks_of) each = std::min(each, ranks.size());
+  std::vector<RankTopology> pairs;
+  for (const auto& round : pair_rounds_of(static_cast<int>(ranks_of.size())))
+    for (const auto& [a, b] : round) {
+      RankTopology& pair = pairs.emplace_back();
+      for (const int node : {a, b}) {
+        const std::vector<int>& ranks = ranks_of.at(node);
+        pair.members.insert(
+            pair.members.end(), ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(each));
+      }
+      std::ranges::sort(pair.members);
+      pair.setting = {{Parameter::selection, RankSelection::pair},
+                      {Parameter::ranks, std::ssize(pair.members)},
+                      {Parameter::source_index, std::int64_t{a}},
+                      {Parameter::target_index, std::int64_t{b}}};
+    }
+  return pairs;
 }
 
 std::vector<RankTopology> topologies(const RankLinks& links, int size) {

@@ -221,6 +221,9 @@ constexpr std::array unknown_says{
     UnknownSays{UnknownWork::missing_kernels,
                 "is work that was launched and not recorded",
                 "record with node-level tracing of graphs, or without graphs"},
+    UnknownSays{UnknownWork::awaited_work,
+                "is work from before the recording, for which the CPU waits",
+                "record from some steps earlier"},
     UnknownSays{UnknownWork::unknown_communication,
                 "is in kernels that may be communication and match no rule",
                 "state what they are by --rules FILE"}};

@@ -291,7 +291,9 @@ Found host_found(const AttributionView& view) {
   advice.gain = gain_if(view, ReplayChange::hosts_on_time);
   // What the CPU did besides keeps the GPU waiting as well.
   const bool alone = cause != HostCause::other && cause != HostCause::launch_bound;
-  const double lost = alone ? *largest : late;
+  double lost = alone ? *largest : late;
+  if (const HostRange* range = cause == HostCause::other ? named_range(view, cause) : nullptr)
+    lost = std::min(lost, in_seconds(range->time));
   return {late, loss_sentence(view, advice.found, lost, mean.step.mean, advice.action), advice};
 }
 
@@ -463,7 +465,8 @@ std::vector<Advice> advice_for(const AttributionView& view) {
     else if (advice.size() < most)
       advice.push_back(*one.advice);
   }
-  if (view.averages && advice.empty()) advice.push_back(*advice_on(Part::compute));
+  if (view.averages && advice.empty() && view.averages->mean.known(Part::compute))
+    advice.push_back(*advice_on(Part::compute));
   return advice;
 }
 

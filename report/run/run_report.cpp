@@ -165,7 +165,8 @@ Section warnings_section(const Run& run,
     add(fmt::format("GPU {}: ", gpu.identity.ordinal), gpu.roofline.warnings);
   }
   add("", run.warnings);
-  for (const ProbeRecord& probe : run.probes) add(probe.name + ": ", probe.warnings);
+  if (run.suite != "import")  // whose findings they are
+    for (const ProbeRecord& probe : run.probes) add(probe.name + ": ", probe.warnings);
   return section;
 }
 

@@ -128,6 +128,10 @@ void add_run_warnings(const Run& run, Findings& findings) {
     } else if (probe.status == ProbeStatus::failed) {  // one skipped stands under "not measured"
       findings.warning("{} failed: {}.", probe.name, reason);
     }
+    // Of an import they are what its reader found: a late rank, lost records.
+    if (run.suite == "import")
+      for (const std::string& warning : probe.warnings)
+        findings.result("{}.", capitalised(warning));
   }
 }
 

@@ -24,16 +24,16 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The runs, or results of tests, directly inside of a folder that is no run itself: repeats of one
-/// measurement.
-std::vector<fs::path> repeats_in(const fs::path& folder) {
-  std::vector<fs::path> found;
+/// measurement, or what the processes of one job wrote.
+std::vector<std::string> repeats_in(const fs::path& folder) {
+  std::vector<std::string> found;
   std::error_code error;
   if (!fs::is_directory(folder, error) || fs::exists(folder / run_file_name, error)) return found;
   for (const auto& entry : fs::directory_iterator(folder, error))
     if (fs::exists(entry.path() / run_file_name, error) ||
         (fs::is_regular_file(entry.path(), error) &&
          input_kind(entry.path().string()) == InputKind::results))
-      found.push_back(entry.path());
+      found.push_back(entry.path().string());
   std::ranges::sort(found);
   return found;
 }
@@ -42,14 +42,14 @@ std::vector<fs::path> repeats_in(const fs::path& folder) {
 Run read_repeats(const std::vector<std::string>& paths, std::string_view command) {
   std::vector<Run> runs;
   std::set<fs::path> read;
-  for (const std::string& path : paths) {
-    std::vector<fs::path> inside = repeats_in(path);
-    if (inside.empty()) inside.push_back(path);
-    for (const fs::path& one : inside) {
+  for (const std::vector<std::string>& files : measurements_of(paths)) {
+    std::vector<std::string> inside = files.size() == 1 ? repeats_in(files.front()) : files;
+    if (inside.empty()) inside = files;
+    for (const std::string& one : inside)
       if (!read.insert(fs::weakly_canonical(one)).second)
-        throw UserError("{} is given twice: repeats are other runs", printable(one.string()));
-      runs.push_back(read_for(command, {path}, [&] { return read_any_run(one.string()); }));
-    }
+        throw UserError("{} is given twice: repeats are other runs", printable(one));
+    for (const std::vector<std::string>& one : measurements_of(inside))
+      runs.push_back(read_for(command, files, [&] { return read_any_run(one); }));
   }
   return runs.size() == 1 ? std::move(runs.front()) : pool_runs(std::move(runs));
 }

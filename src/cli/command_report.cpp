@@ -30,14 +30,19 @@ struct ReportedRuns {
 int report_runs(const ReportedRuns& options) {
   const report::Format format = options.report.render.format;
   const bool pages = format == report::Format::text || format == report::Format::markdown;
-  if (options.runs.size() > 1 && !pages) {
+  const auto measurements = measurements_of(options.runs);
+  if (measurements.size() > 1 && !pages) {
     throw UserError("--format {} is one document: report one run at a time",
                     report::format_name(format));
   }
-  for (const std::string& path : options.runs) {
-    Run run = read_for("report", {path}, [&] { return read_any_run(path); });
+  for (const std::vector<std::string>& files : measurements) {
+    Run run = read_for("report", files, [&] { return read_any_run(files); });
     if (run.tool_version.empty()) run.tool_version = tool_version();
-    fmt::print("{}", render_run(run, options.report, path));
+    // Of a job the folder of its files is what the next command names.
+    const auto folder = std::filesystem::path("." / std::filesystem::path(files.front()));
+    const std::string input =
+        files.size() == 1 ? files.front() : folder.parent_path().lexically_normal().string();
+    fmt::print("{}", render_run(run, options.report, input));
   }
   return exit_done;
 }

@@ -220,6 +220,7 @@ enum class UnknownWork : std::uint8_t {
   none,
   whole_graph,            // a CUDA graph recorded as one piece
   missing_kernels,        // launched, and not recorded
+  awaited_work,           // that a call waits for and the recording does not show
   unknown_communication,  // a kernel whose name speaks of communication, and that no rule knows
 };
 template <>
@@ -227,6 +228,7 @@ inline constexpr std::array word_list<UnknownWork>{
     Word{"none", "none"},
     Word{"whole_graph", "graphs recorded as one piece"},
     Word{"missing_kernels", "launched work that was not recorded"},
+    Word{"awaited_work", "work that a call waited for and that was not recorded"},
     Word{"unknown_communication", "kernels named like communication"}};
 inline constexpr std::size_t unknown_works = word_list<UnknownWork>.size();
 

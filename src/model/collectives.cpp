@@ -130,14 +130,17 @@ AlgorithmResult analyse_group(const Setting& key, const Group& group) {
 /// What nodes exchanged in pairs, by bytes. A node with itself: two ranks of it.
 std::map<std::pair<int, int>, std::map<double, Series>> times_of_pairs(const Run& run) {
   std::map<std::pair<int, int>, std::map<double, Series>> pairs;
-  const ProbeRecord* probe = find_probe(run, probe_name::comm_collectives);
-  for (const Point& point : probe ? probe->points : std::vector<Point>{}) {
-    const auto size = size_of(point);
-    const auto times = usable_times(point, Metric::time_s);
-    if (!point.setting.contains(Parameter::source_index) || !size || times.empty()) continue;
-    pairs[{static_cast<int>(integer_parameter(point, Parameter::source_index)),
-           static_cast<int>(integer_parameter(point, Parameter::target_index))}][size->second]
-        .append(times);
+  for (const char* name : {probe_name::comm_collectives, probe_name::comm_nccl}) {
+    const ProbeRecord* probe = find_probe(run, name);
+    for (const Point& point : probe ? probe->points : std::vector<Point>{}) {
+      const auto size = size_of(point);
+      if (!point.setting.contains(Parameter::source_index) || !size) continue;
+      const auto times = usable_times(point, Metric::time_s);
+      if (times.empty()) continue;
+      pairs[{static_cast<int>(integer_parameter(point, Parameter::source_index)),
+             static_cast<int>(integer_parameter(point, Parameter::target_index))}][size->second]
+          .append(times);
+    }
   }
   return pairs;
 }
@@ -325,9 +328,10 @@ std::vector<SlowLink> find_slow_links(std::span<const PairTime> pairs) {
 std::vector<SlowLink> slow_links(const Run& run) {
   std::vector<PairTime> pairs;
   for (const auto& [nodes, sizes] : times_of_pairs(run)) {
-    const Series* times = value_at(sizes, mebibyte);  // by its rate, not its latency
-    if (times && nodes.first != nodes.second)
-      pairs.push_back({nodes.first, nodes.second, Seconds(*quantile(*times, 0.25))});
+    const auto& [bytes, times] = *sizes.rbegin();
+    const bool by_rate = bytes >= mebibyte;  // not its latency
+    if (by_rate && nodes.first != nodes.second)
+      pairs.push_back({nodes.first, nodes.second, Seconds(*quantile(times, 0.25))});
   }
   return find_slow_links(pairs);
 }
@@ -403,7 +407,9 @@ std::vector<AlgorithmResult> analyse_algorithms(const Run& run) {
   for (const Point& point : probe->points) {
     const auto size = size_of(point);
     // What the library expected of a way is no measurement.
-    if (!size || amount_of(point, Metric::predicted_s)) continue;
+    if (!size || amount_of(point, Metric::predicted_s) ||
+        point.setting.contains(Parameter::source_index))  // a pair of nodes
+      continue;
     symbol_parameter<Collective>(point, Parameter::collective);
     symbol_parameter<CollectiveMode>(point, Parameter::mode);
     Group& group = groups[group_of(point)];

@@ -182,3 +182,30 @@ TEST_CASE("ways that NCCL does not offer are named with those that it does", "[n
         std::string::npos);
   CHECK(probe.warnings[1].find("were left out") != std::string::npos);
 }
+
+TEST_CASE("a slow node among several is found, and none among equal ones", "[nccl]") {
+  RankTruth truth;
+  truth.ranks = 16;
+  truth.ranks_on_node = 4;
+  const Run equal = measured(truth, probes::Suite::quick);
+  CHECK(model::slow_links(equal).empty());
+  truth.slow_node = {2, 1.3};
+  const Run run = measured(truth, probes::Suite::quick);
+  const auto slow = model::slow_links(run);
+  REQUIRE(slow.size() == 1);
+  CHECK(slow.front().node == 2);
+  CHECK_FALSE(slow.front().other);
+  CHECK_THAT(slow.front().times, WithinRel(1.3, 0.05));
+  // Pairs are no selections of ranks that a curve is drawn of.
+  CHECK(model::analyse_algorithms(run).size() == model::analyse_algorithms(equal).size());
+}
+
+TEST_CASE("pairs of nodes have as many ranks of both as the smallest node", "[nccl]") {
+  probes::RankLinks links;
+  links.node = {0, 0, 0, 1, 1, 2, 2, 2};
+  const auto pairs = probes::node_pairs(links);
+  REQUIRE(pairs.size() == 3);
+  for (const probes::RankTopology& pair : pairs) CHECK(pair.members.size() == 4);
+  links.node = {0, 0, 1, 1};
+  CHECK(probes::node_pairs(links).empty());
+}

@@ -78,6 +78,18 @@ const WayTruth& SimRankGroup::way_of(const CollectiveWork& work) const {
   return *found;
 }
 
+RankLinks SimRankGroup::links() const {
+  const auto ranks = static_cast<std::size_t>(truth_.ranks);
+  if (truth_.ranks_on_node == 0) return {};
+  RankLinks links{{}, std::vector<std::optional<int>>(ranks), {}};
+  for (int rank = 0; rank < truth_.ranks; ++rank) links.node.push_back(rank / truth_.ranks_on_node);
+  links.link.assign(ranks, std::vector<RankLink>(ranks));
+  for (std::size_t a = 0; a < ranks; ++a)
+    for (std::size_t b = 0; b < ranks; ++b)
+      if (links.node[a] == links.node[b]) links.link[a][b].kind = LinkKind::nvlink;
+  return links;
+}
+
 CollectiveMeasured SimRankGroup::time_collective(const CollectiveWork& work,
                                                  const StoppingTarget& target) {
   const double alpha_share = work.mode == CollectiveMode::back_to_back ? truth_.pipelining : 1.0;
@@ -99,6 +111,10 @@ CollectiveMeasured SimRankGroup::time_collective(const CollectiveWork& work,
   } else if (!work.algorithm.empty()) {
     throw NothingToMeasure("asks no tuner");
   }
+  if (truth_.slow_node && std::ranges::any_of(work.members, [&](int rank) {
+        return rank / truth_.ranks_on_node == truth_.slow_node->first;
+      }))
+    seconds *= truth_.slow_node->second;
   SampledTimes times = noise_.sample(seconds, target);
   std::int64_t start_ns = 0;
   for (std::size_t i = 0; i < times.seconds.size(); ++i) {

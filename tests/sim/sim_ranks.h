@@ -40,7 +40,10 @@ struct RankTruth {
   double optimizer_s = 0.5e-3;
   double host_s = 0.1e-3;
   double gradient_bytes = 8e6;
-  Bytes memory{8e9};  // that a rank may use
+  Bytes memory{8e9};      // that a rank may use
+  int ranks_on_node = 0;  // above 0: the group says on which node each rank is
+  /// Collectives with a rank of that node take so many times as long.
+  std::optional<std::pair<int, double>> slow_node{};
   /// Of one rank's buffers: collectives that need more fail.
   std::optional<Bytes> out_of_memory_above{};
   NoiseTruth noise;
@@ -56,6 +59,7 @@ class SimRankGroup final : public probes::RankGroup {
   int size() const override { return truth_.ranks; }
   std::string placement() const override { return "simulated ranks"; }
   Bytes available_memory_per_rank() const override { return truth_.memory; }
+  probes::RankLinks links() const override;
   probes::CollectiveMeasured time_collective(const probes::CollectiveWork& work,
                                              const StoppingTarget& target) override;
   /// Communication of a bucket starts when its last rank has posted it and the bucket before is

@@ -74,6 +74,38 @@ void append_within(const std::vector<HostStretch>& stretches,
       });
 }
 
+/// From ranges by start, outer ones first: each gets the one around it.
+void nest(std::vector<NestedRange>& ranges) {
+  std::uint32_t open = no_index;
+  for (std::uint32_t index = 0; index < ranges.size(); ++index) {
+    while (open != no_index && ranges[open].end <= ranges[index].start) open = ranges[open].outer;
+    ranges[index].outer = std::exchange(open, index);
+  }
+}
+
+nanoseconds overlap(const TimeInterval& a, const TimeInterval& b) {
+  return std::max(nanoseconds::zero(), std::min(a.end, b.end) - std::max(a.start, b.start));
+}
+
+/// What a person would say that the host was in: the innermost range over more than half of
+/// `stretch`. One that lies for the most part outside of `gap` is no reason for it (main, a loop
+/// over all steps). Null for none.
+const NestedRange* range_over(const std::vector<NestedRange>& ranges,
+                              TimeInterval stretch,
+                              TimeInterval gap) {
+  // Over more than half is over the middle.
+  const nanoseconds middle = stretch.start + (stretch.end - stretch.start) / 2;
+  auto next = std::ranges::upper_bound(ranges, middle, {}, &NestedRange::start);
+  if (next == ranges.begin()) return nullptr;
+  for (auto index = static_cast<std::uint32_t>(next - ranges.begin() - 1); index != no_index;
+       index = ranges[index].outer) {
+    const NestedRange& range = ranges[index];
+    if (2 * overlap(range, stretch) > stretch.end - stretch.start)
+      return 2 * overlap(range, gap) >= range.end - range.start ? &range : nullptr;
+  }
+  return nullptr;
+}
+
 /// What covers `range`: the thread's own events, and between them what holds up all threads.
 void cover(const HostThread* thread,
            const std::vector<HostStretch>& everywhere,
@@ -102,8 +134,8 @@ constexpr nanoseconds longest_launch{20'000};
 ///   Before the end of the call: the host was late (host_late). By what the launching thread did
 ///   then, the innermost event counting: the cause that a rule gives the event; the profiler's own
 ///   work is profiler_overhead. Time that no such event covers is launch_bound while the thread
-///   dispatches (see longest_dispatch_pause); behind a synchronizing call within the gap, as much of
-///   it as that had waited before is due to the call (it had let the device run dry); `other` or
+///   dispatches (see longest_dispatch_pause); behind a synchronizing call within the gap, as much
+///   of it as that had waited before is due to the call (it had let the device run dry); `other` or
 ///   what was sampled elsewhere.
 ///   After it: launched, and still not running. profiler_overhead where the profiler works;
 ///   dependency_idle when the work was launched more than 20 us before it began and its stream had
@@ -162,6 +194,7 @@ class Divider {
  private:
   void divide_known(const IdleGap& gap) {
     if (gap.start >= gap.end) return;
+    gap_ = gap;
     if (rank_.recording().origin.on_processor) return late_host(main_thread_, gap);
     if (const HostEvent* launch = launch_of(gap.next)) {
       const nanoseconds launched = std::clamp(rank_.end(*launch), gap.start, gap.end);
@@ -221,7 +254,8 @@ class Divider {
     return found ? gap - whole->start : nanoseconds::zero();
   }
 
-  /// Of dispatching as much is due to a synchronizing call as that had waited, the rest to launching.
+  /// Of dispatching as much is due to a synchronizing call as that had waited, the rest to
+  /// launching.
   void uncovered(const HostThread* thread, TimeInterval range, nanoseconds& slack) {
     nanoseconds from = range.start;
     const auto dispatched = [&](const TimeInterval&, nanoseconds start, nanoseconds end) {
@@ -236,15 +270,24 @@ class Divider {
     without_cause(thread, {from, range.end});
   }
 
-  /// By the innermost range or function of the thread, else by what was sampled.
+  /// By the range or function over most of `range`, else by the innermost ones, else by what was
+  /// sampled.
   void without_cause(const HostThread* thread, TimeInterval range) {
+    if (thread == nullptr || range.start >= range.end) return without_name(range);
+    if (const NestedRange* one = range_over(thread->ranges, range, gap_)) {
+      const nanoseconds start = std::max(range.start, one->start);
+      const nanoseconds end = std::min(range.end, one->end);
+      without_cause(thread, {range.start, start});
+      add({start, end}, Part::host_late, HostCause::other, one->name);
+      return without_cause(thread, {end, range.end});
+    }
     nanoseconds from = range.start;
     const auto named = [&](const HostStretch& one, nanoseconds start, nanoseconds end) {
       without_name({from, start});
       add({start, end}, Part::host_late, HostCause::other, one.name);
       from = end;
     };
-    if (thread != nullptr) for_each_within(thread->ranges, range, named);
+    for_each_within(thread->innermost, range, named);
     without_name({from, range.end});
   }
 
@@ -264,9 +307,17 @@ class Divider {
     const Part part = rest_part(gap, launch, from);
     cover(evidence_.thread(launch.thread), evidence_.everywhere, {from, gap.end}, covering_);
     for (const HostStretch& stretch : covering_) {
-      if (stretch.cause) continue;
+      // The host waits for the device, where nothing recorded runs.
+      const bool awaited =
+          part == Part::unattributed && stretch.cause == HostCause::synchronizing_call;
+      if (stretch.cause && !awaited) continue;
       add({from, stretch.start}, part, HostCause::other);
-      add(stretch);
+      if (awaited) {
+        pieces_.push_back(
+            {stretch, part, HostCause::other, NameId::none, UnknownWork::awaited_work});
+      } else {
+        add(stretch);
+      }
       from = stretch.end;
     }
     add({from, gap.end}, part, HostCause::other);
@@ -326,6 +377,7 @@ class Divider {
   std::optional<nanoseconds> last_end_;                                       // of all host events
   std::vector<TimeInterval> lost_;   // calls whose work is not recorded
   std::vector<TimeInterval> waits_;  // calls that wait, where there are such
+  TimeInterval gap_;                 // that is divided now
   std::vector<IdlePiece> pieces_;
   std::vector<HostStretch> covering_;
 };
@@ -343,12 +395,12 @@ HostEvidence::HostEvidence(const RankView& rank) {
     }
   }
   std::unordered_map<std::uint32_t, InnermostStretches> of_thread;
-  std::unordered_map<std::uint32_t, InnermostStretches> ranges_of_thread;
+  std::unordered_map<std::uint32_t, std::vector<NestedRange>> ranges_of_thread;
   InnermostStretches of_all;
   for (const HostEvent& event : rank.recording().host_events) {
     const HostStretch stretch{{rank.start(event), rank.end(event)}, event.cause, event.name};
     if (!event.cause && names_a_range(event) && !marks_step(rank.recording(), event))
-      ranges_of_thread[event.thread].add(stretch);
+      ranges_of_thread[event.thread].push_back({stretch, event.name});
     if (!event.cause && !is_profiler(event)) continue;
     if (is_sampled(event)) {
       sampled.push_back(stretch);
@@ -360,7 +412,13 @@ HostEvidence::HostEvidence(const RankView& rank) {
       of_all.add(stretch);
   }
   for (auto& [index, stretches] : of_thread) threads[index].stretches = stretches.finish();
-  for (auto& [index, ranges] : ranges_of_thread) threads[index].ranges = ranges.finish();
+  for (auto& [index, ranges] : ranges_of_thread) {
+    InnermostStretches innermost;
+    for (const NestedRange& range : ranges) innermost.add({range, {}, range.name});
+    nest(ranges);
+    threads[index].innermost = innermost.finish();
+    threads[index].ranges = std::move(ranges);
+  }
   everywhere = of_all.finish();
 }
 

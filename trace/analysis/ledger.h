@@ -108,9 +108,16 @@ struct HostStretch : TimeInterval {
   NameId name = NameId::none;
 };
 
+/// A range or function of a thread, and the one around it.
+struct NestedRange : TimeInterval {
+  NameId name = NameId::none;
+  std::uint32_t outer = no_index;
+};
+
 struct HostThread {
   std::vector<HostStretch> stretches;     // disjoint, in order
-  std::vector<HostStretch> ranges;        // of what has no cause: ranges and functions; likewise
+  std::vector<NestedRange> ranges;        // of what has no cause, by start, outer ones first
+  std::vector<HostStretch> innermost;     // of these; disjoint, in order
   std::vector<TimeInterval> dispatching;  // disjoint, in order: see longest_dispatch_pause
 };
 

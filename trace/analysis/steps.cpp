@@ -503,7 +503,10 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
       plan.reset();
     }
   }
-  if (!plan && captures_graphs(job)) {
+  // A marker around a capture marks no step; a job that replays what it captured keeps its GPU
+  // busy.
+  constexpr double idle = 0.05;
+  if ((!plan || device_time(job, clocks, plan->by_rank).busy < idle) && captures_graphs(job)) {
     plan.emplace();
     plan->by_rank.resize(job.recordings.size());
     plan->choice.source = "none: a graph is captured";

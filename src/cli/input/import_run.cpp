@@ -481,6 +481,32 @@ bool is_json(std::string_view front) {
   return trimmed(front).starts_with('{');
 }
 
+bool is_inspector(std::string_view front) {
+  return is_json(front) &&
+         std::ranges::any_of(
+             std::array{R"("coll_perf")", R"("p2p_perf")", R"("dump_stats")"},
+             [&](const char* word) { return front.find(word) != std::string_view::npos; });
+}
+
+/// A folder's files where all are of NCCL Inspector, a file that is; empty for anything else.
+std::vector<std::string> inspector_files(const std::string& input) {
+  std::error_code trouble;
+  std::vector<std::string> files{input};
+  if (std::filesystem::is_directory(input, trouble)) {
+    files.clear();
+    for (const auto& entry : std::filesystem::directory_iterator(input, trouble))
+      files.push_back(entry.path().string());
+    std::ranges::sort(files);
+  }
+  const auto one = [](const std::string& path) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) return false;
+    std::ifstream file(path, std::ios::binary);
+    return is_inspector(first_piece(file));
+  };
+  return std::ranges::all_of(files, one) ? files : std::vector<std::string>{};
+}
+
 /// The front and what follows it.
 std::string whole_json(std::string front, std::istream& input, const std::string& file) {
   std::string piece;
@@ -542,8 +568,7 @@ void Imports::take(std::string front, std::istream& input, const std::string& fi
   const bool transfers = has(json ? R"("nvbandwidth")" : "nvbandwidth Version:")
                              ? !table || sums
                              : sums && has("memcpy CE ");
-  const bool records =
-      json && (has(R"("coll_perf")") || has(R"("p2p_perf")") || has(R"("dump_stats")"));
+  const bool records = is_inspector(front);
   const bool fryer = !json && has("Gflops/s");
   const bool mamf = !json && (has("** Dtype:") || has("shapes => the best outcomes"));
   if (table + transfers + fryer + mamf > 1)
@@ -646,7 +671,13 @@ Run import_files(const std::vector<std::string>& files, const ImportOptions& opt
                     listed(every<Collective>, [](Collective one) { return key_of(one); }));
   Imports imports(options);
   refuse_copies(files);
+  std::vector<std::string> all;
   for (const std::string& file : files) {
+    const std::vector<std::string> inside = inspector_files(file);
+    all.insert(all.end(), inside.begin(), inside.end());
+    if (inside.empty()) all.push_back(file);
+  }
+  for (const std::string& file : all) {
     std::error_code trouble;
     if (std::filesystem::is_directory(file, trouble))
       throw UserError("{}: is a folder; give its files", file);
@@ -656,6 +687,21 @@ Run import_files(const std::vector<std::string>& files, const ImportOptions& opt
     imports.take(first_piece(input), input, file);
   }
   return imports.finish();
+}
+
+std::vector<std::vector<std::string>> measurements_of(const std::vector<std::string>& inputs) {
+  std::vector<std::vector<std::string>> measurements;
+  std::vector<std::string> by_name;
+  for (const std::string& input : inputs) {
+    const std::vector<std::string> files = inspector_files(input);
+    if (files.size() == 1 && files.front() == input) {
+      by_name.push_back(input);
+    } else {
+      measurements.push_back(files.empty() ? std::vector{input} : files);
+    }
+  }
+  if (!by_name.empty()) measurements.push_back(std::move(by_name));
+  return measurements;
 }
 
 std::optional<std::string> packed_run(const std::string& path) {
@@ -689,5 +735,10 @@ Run read_any_run(const std::string& path) {
   Imports imports;
   imports.take(std::move(front), input, path);
   return join_runs(imports.finish());
+}
+
+Run read_any_run(const std::vector<std::string>& measurement) {
+  return measurement.size() == 1 ? read_any_run(measurement.front())
+                                 : join_runs(import_files(measurement, {}));
 }
 }  // namespace scaleworth::cli

@@ -139,11 +139,17 @@ class InspectorReader {
 /// The files, "-" or a pipe too, as `imported_run`. Throws UserError for what is no such result.
 Run import_files(const std::vector<std::string>& files, const ImportOptions& options);
 
+/// Of each measurement its files: those that the processes of one job wrote (NCCL Inspector), given
+/// as their folder or by name, belong together; anything else is one of its own.
+std::vector<std::vector<std::string>> measurements_of(const std::vector<std::string>& inputs);
+
 /// The run.json of an archive that `pack` wrote, whose first file it is; absent for anything else.
 std::optional<std::string> packed_run(const std::string& path);
 
 /// A run directory, a run.json, a packed run or results that can be imported, as `read_run`.
 Run read_any_run(const std::string& path);
+/// Of one of `measurements_of`.
+Run read_any_run(const std::vector<std::string>& measurement);
 
 // For the readers: the names in data/imports.toml.
 

@@ -43,6 +43,7 @@ PlanInputs make_device_rank_setting(const DeviceSetting& devices,
   setting.suite = devices.suite;
   setting.max_ranks = launch.world_size.value_or(static_cast<int>(devices.devices.size()));
   setting.workers = setting.max_ranks;
+  setting.nodes = (setting.max_ranks - 1) / static_cast<int>(devices.devices.size()) + 1;
   setting.asked = options.rank_options();
   setting.available_memory = devices.devices.front().memory;
   for (const DeviceDescription& device : devices.devices) {
@@ -198,6 +199,7 @@ int measure_on_devices(const MeasureOptions& options,
         session.record_environment(*host::open_host_machine({options.blas_library}), own);
         if (ranks.group) session.record_ranks(*ranks.group, "NCCL", launch);
       });
+      if (ranks.group && rank_setting.nodes > 1) session.record_nodes(*ranks.group);
     });
     for (const PlannedProbe& planned : plan.probes)
       session.run_probe(planned, [&] { measure(planned.name); });

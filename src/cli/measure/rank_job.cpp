@@ -87,23 +87,9 @@ std::unique_ptr<RankGroup> make_group(const MpiJob& job,
 
 /// Which of the nodes, or of the ways between them, is slow.
 void record_pairs(const MpiJob& job, RankGroup& group, Session& session) {
-  const std::vector<std::string> hosts = group.exchange(host_identity());
+  const std::vector<std::string> hosts = session.record_nodes(group);
   for (Point& point : host::measure_pairs(job.mpi(), job.mpi().world(), hosts))
     group.on_rank_0([&] { session.add(std::move(point)); });
-  const std::vector<std::string> networks = group.exchange(host::network_rates());
-  FactSection nodes{"nodes", {}};
-  std::vector<std::string> known;
-  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-    if (std::ranges::count(known, hosts[rank]) > 0) continue;
-    const std::string number = fmt::format("node {}", known.size());
-    known.push_back(hosts[rank]);
-    const auto host = Value(hosts[rank].substr(0, hosts[rank].find(' ')));
-    nodes.facts.push_back({number, host, "gethostname(2) of its first rank"});
-    nodes.facts.push_back({number + " ranks", std::ranges::count(hosts, hosts[rank]), "MPI"});
-    if (!networks[rank].empty())
-      nodes.facts.push_back({number + " network", Value(networks[rank]), "/sys/class on it"});
-  }
-  session.run().environment.push_back(std::move(nodes));
 }
 
 /// Rank 0 asks the node, on all of its cores, while the other ranks sleep.

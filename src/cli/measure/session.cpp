@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/measure/session.h"
 
+#include "probes/host/host_facts.h"
 #include "probes/host/ranks/mpi_rank_group.h"
 #include "src/cli/flags.h"
 #include "src/core/process.h"
@@ -191,6 +192,25 @@ void Session::record_ranks(const RankGroup& group,
   other_ranks_cpu_s_.reset();
   // Where those of ranks that we start ourselves lie.
   folder_ = std::string(ranks_folder_name) + "/";
+}
+
+std::vector<std::string> Session::record_nodes(RankGroup& group) {
+  std::vector<std::string> hosts = group.exchange(host_identity());
+  const std::vector<std::string> networks = group.exchange(host::network_rates());
+  FactSection nodes{"nodes", {}};
+  std::vector<std::string> known;
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    if (std::ranges::count(known, hosts[rank]) > 0) continue;
+    const std::string number = fmt::format("node {}", known.size());
+    known.push_back(hosts[rank]);
+    const auto host = Value(hosts[rank].substr(0, hosts[rank].find(' ')));
+    nodes.facts.push_back({number, host, "gethostname(2) of its first rank"});
+    nodes.facts.push_back({number + " ranks", std::ranges::count(hosts, hosts[rank]), "launcher"});
+    if (!networks[rank].empty())
+      nodes.facts.push_back({number + " network", Value(networks[rank]), "/sys/class on it"});
+  }
+  run_.environment.push_back(std::move(nodes));
+  return hosts;
 }
 
 void Session::count_ranks(RankGroup& group) {

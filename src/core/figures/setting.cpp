@@ -70,7 +70,9 @@ constexpr std::array parameters{
     text(P::algorithm, "algorithm", "Forced on the library, in its words; empty: its own choice."),
     text(P::protocol, "protocol", "Likewise."),
     flag(P::in_place, "in_place", "One buffer instead of two."),
-    flag(P::registered, "registered", "Of runs of 0.1.0 and before: buffers known to the library beforehand."),
+    flag(P::registered,
+         "registered",
+         "Of runs of 0.1.0 and before: buffers known to the library beforehand."),
     flag(P::shared_gpu, "shared_gpu", "Several ranks on one GPU: no figure of an interconnect."),
     text(P::data_type, "data_type", "Type of the elements: float, half."),
     text(P::reduction, "reduction", "Operation on the elements: sum, max."),
@@ -136,8 +138,9 @@ constexpr std::array parameters{
           Role::machine),
     symbol<Pass>(P::pass, "pass", "In which part of the probe."),
     symbol<TransferEnd>(P::source, "source", "Where the bytes come from."),
-    count(
-        P::source_index, "source_index", "Ordinal of that GPU, or NUMA node of that host memory."),
+    count(P::source_index,
+          "source_index",
+          "Ordinal of that GPU, NUMA node of that host memory, or node of a pair of nodes."),
     symbol<TransferEnd>(P::target, "target", "Where they go."),
     count(P::target_index, "target_index", "Likewise."),
     symbol<TransferEngine>(P::engine, "engine", "What moves them."),
@@ -297,6 +300,9 @@ std::string selection_text(const Setting& setting) {
     default:
       return word;
   }
+  if (const auto node = setting.count(Parameter::source_index))
+    return fmt::format(
+        "nodes {} and {}", *node, setting.count(Parameter::target_index).value_or(0));
   std::string text = word + ", " + setting.text(Parameter::link);
   if (const auto place = setting.count(Parameter::link_rank)) {
     text += fmt::format(" of rank {}", *place);
