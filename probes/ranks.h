@@ -70,12 +70,6 @@ inline constexpr std::array<std::string_view, 3> nccl_protocol_words{"LL", "LL12
 std::optional<std::string> nccl_word(std::span<const std::string_view> words,
                                      std::string_view written);
 
-/// What the library expects one way to take.
-struct PredictedTime {
-  CollectiveAlgorithm way;
-  Seconds time;
-};
-
 /// What the library really ran.
 struct RanAlgorithm {
   CollectiveAlgorithm way;
@@ -100,7 +94,7 @@ struct CollectiveMeasured {
   int operations_per_timing = 1;  // not isolated: operations between a timing's start and end
   /// Every way that the library could have taken, on every rank, so that all draw the same
   /// conclusion; empty where it does not report them.
-  std::vector<PredictedTime> predictions{};
+  std::vector<CollectiveAlgorithm> offered{};
   std::optional<RanAlgorithm> ran{};  // absent where the library does not report it
 };
 

@@ -17,13 +17,28 @@ constexpr std::array text_variables{
     std::pair("SCALEWORTH_TRACE_DIRECTORY", &CaptureSettings::directory),
     std::pair("SCALEWORTH_TRACE_RUN", &CaptureSettings::run),
     std::pair("SCALEWORTH_TRACE_INVOCATION", &CaptureSettings::invocation),
-    std::pair("SCALEWORTH_TRACE_CUPTI", &CaptureSettings::cupti),
-    std::pair("SCALEWORTH_TRACE_NEXT_INJECTION", &CaptureSettings::next),
-    std::pair("SCALEWORTH_TRACE_NEXT_PROFILER", &CaptureSettings::next_profiler)};
+    std::pair("SCALEWORTH_TRACE_CUPTI", &CaptureSettings::cupti)};
 constexpr const char* steps_variable = "SCALEWORTH_TRACE_STEPS";
 constexpr const char* duration_variable = "SCALEWORTH_TRACE_DURATION_S";
 constexpr const char* period_variable = "SCALEWORTH_TRACE_PERIOD_MS";
 constexpr const char* range_variable = "SCALEWORTH_TRACE_RANGE";
+
+struct Launcher {
+  const char* rank;
+  const char* world_size;
+  const char* only_with;  // counts only where this is set too; null for always
+};
+constexpr std::array<Launcher, 5> launchers{
+    {{"RANK", "WORLD_SIZE", nullptr},
+     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", nullptr},
+     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"},
+     {"PMI_RANK", "PMI_SIZE", nullptr},
+     {"PMIX_RANK", "PMIX_SIZE", nullptr}}};
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.size() < 10 &&
+         text.find_first_not_of("0123456789") == std::string::npos;
+}
 
 std::optional<std::int32_t> parse_step(std::string_view text) {
   return step_number(parse_number<std::int64_t>(text));
@@ -63,6 +78,21 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, end == std::string_view::npos ? 0 : end + 1);
 }
 }  // namespace
+
+RankFacts rank_facts(const std::function<const char*(const char*)>& value) {
+  const auto text = [&](const char* variable) {
+    const char* found = variable == nullptr ? nullptr : value(variable);
+    return std::string(found == nullptr ? "" : found);
+  };
+  for (const Launcher& launcher : launchers) {
+    const std::string rank = text(launcher.rank);
+    if (!is_number(rank)) continue;
+    if (launcher.only_with != nullptr && text(launcher.only_with).empty()) continue;
+    const std::string size = text(launcher.world_size);
+    return {rank, is_number(size) ? size : std::string(), launcher.rank};
+  }
+  return {};
+}
 
 std::optional<std::pair<std::int32_t, std::int32_t>> parse_steps(const std::string& text) {
   const std::size_t colon = text.find(':');

@@ -22,15 +22,24 @@ struct CaptureWindow {
 };
 
 struct CaptureSettings {
-  std::string directory;      // of the files; empty: nothing is recorded
-  std::string run;            // equal in all processes of one job
-  std::string invocation;     // equal in all processes of one run of the command
-  std::string cupti;          // library to use; empty: searched
-  std::string next;           // injection library that CUDA_INJECTION64_PATH named before
-  std::string next_profiler;  // NCCL's plugin that NCCL_PROFILER_PLUGIN named before
+  std::string directory;   // of the files; empty: nothing is recorded
+  std::string run;         // equal in all processes of one job
+  std::string invocation;  // equal in all processes of one run of the command
+  std::string cupti;       // library to use; empty: searched
   CaptureWindow window;
   int period_ms = 1000;  // between two writes: what a SIGKILL may lose
 };
+
+/// A process's place in its job by a launcher's variables.
+struct RankFacts {
+  std::string rank;  // empty without a launcher
+  std::string world_size;
+  std::string source;  // "RANK"
+};
+
+/// From the first of torchrun's, Open MPI's, Slurm's and PMI's variables that is there; a Slurm
+/// task counts only inside of a job step. `value` gives a variable's value, or null.
+RankFacts rank_facts(const std::function<const char*(const char*)>& value);
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 

@@ -179,10 +179,10 @@ std::optional<StepName> program_of_xla(std::string_view name) {
 
 bool marks_from_ranges(Recording& recording, const char* what) {
   struct Kind {
-    int preference = 0;
-    bool of_engine = false;
+    StepName name;
+    bool numbered = true;
     std::vector<StepMark> marks;
-    nanoseconds launching{};  // of a program: the one that takes longest is the training
+    nanoseconds covered{};
   };
   std::map<std::pair<std::string, std::uint32_t>, Kind> found;  // by kind and thread
   auto step_name = remembered(recording.names, [](std::string_view name) {
@@ -194,23 +194,43 @@ bool marks_from_ranges(Recording& recording, const char* what) {
     const std::optional<StepName>& step = step_name(event.name);
     if (!step) continue;
     Kind& kind = found[{step->kind, event.thread}];
-    kind.preference = step->preference;
-    kind.of_engine = step->of_engine;
-    const auto order = static_cast<std::int32_t>(kind.marks.size());
-    kind.marks.push_back({step->number.value_or(order), event.start, event.end});
-    if (step->preference == of_programs) kind.launching += event.end - event.start;
+    kind.name = *step;
+    kind.numbered = kind.numbered && step->number.has_value();
+    kind.marks.push_back({step->number.value_or(0), event.start, event.end});
+  }
+  for (auto& entry : found) {
+    Kind& kind = entry.second;
+    std::ranges::stable_sort(kind.marks, [](const StepMark& a, const StepMark& b) {
+      return std::tie(a.start, b.end) < std::tie(b.start, a.end);
+    });
+    nanoseconds end = nanoseconds::min();
+    std::erase_if(kind.marks, [&](const StepMark& mark) {  // inside of another
+      if (mark.start < end) return true;
+      end = mark.end;
+      kind.covered += mark.end - mark.start;
+      return false;
+    });
   }
   std::erase_if(found, [](const auto& one) {
-    return one.second.preference == of_programs && one.second.marks.size() < fewest_programs;
+    const std::size_t fewest = one.second.name.preference == of_programs ? fewest_programs : 2;
+    return !one.second.numbered && !one.second.name.of_engine && one.second.marks.size() < fewest;
   });
-  const auto best = std::ranges::min_element(found, {}, [](const auto& one) {
+  const auto best = std::ranges::max_element(found, {}, [](const auto& one) {
     const Kind& kind = one.second;
-    return std::tuple(
-        kind.preference, -kind.launching, -static_cast<std::ptrdiff_t>(kind.marks.size()));
+    return std::tuple(-kind.name.preference, kind.numbered, kind.covered);
   });
   if (best == found.end()) return false;
-  recording.step_marks = std::move(best->second.marks);
-  recording.step_marks_from = fmt::format("{} '{}'", what, best->first.first);
-  return best->second.of_engine;
+  const std::string& name = best->first.first;
+  auto& [step, numbered, marks, covered] = best->second;
+  const bool rising =
+      std::ranges::adjacent_find(marks, std::greater_equal<>{}, &StepMark::number) == marks.end();
+  if (numbered && !rising)
+    recording.remarks.push_back(
+        fmt::format("numbers of the ranges '{}' do not rise: steps are counted instead", name));
+  if (!numbered || !rising)
+    for (std::size_t i = 0; i < marks.size(); ++i) marks[i].number = static_cast<std::int32_t>(i);
+  recording.step_marks = std::move(marks);
+  recording.step_marks_from = name == "ProfilerStep" ? name : fmt::format("{} '{}'", what, name);
+  return step.of_engine;
 }
 }  // namespace scaleworth::trace

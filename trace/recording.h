@@ -142,7 +142,6 @@ struct Communication {
   NameId algorithm = NameId::none;   // as NCCL chose: "RING"
   NameId protocol = NameId::none;    // "LL128"
   std::optional<std::int32_t> channels{};
-  std::uint32_t nccl_use = no_index;  // into Recording::nccl_uses
 };
 
 struct Copy {
@@ -215,7 +214,6 @@ struct Recording {
   std::vector<DeviceEvent> device_events;  // by start
   std::vector<HostEvent> host_events;      // by start
   std::vector<Communication> communications;
-  std::vector<NcclUse> nccl_uses;
   std::vector<Copy> copies;
   std::vector<Synchronization> synchronizations;
   std::map<NameId, ProcessGroup> groups;  // by Communication::group
@@ -296,9 +294,11 @@ class RankNumbers {
   std::vector<Rank> ranks_;  // ascending
 };
 
-/// Sets step_marks from the annotations that name steps: those of the preferred kind of name, then
-/// of the thread that has most of them; names without a number are numbered in order. `what` they
-/// are called in "NVTX range 'step'". Returns whether they are those of a serving engine.
+/// Sets step_marks from the annotations that name steps, of one kind of name on one thread: by
+/// preference, then those with numbers, then those that cover most time; of nested ones the outer.
+/// Without numbers, or where these do not rise, which is a remark, they are counted; one without a
+/// number is no step. `what` they are called in "NVTX range 'step'". Returns whether they are those
+/// of a serving engine.
 bool marks_from_ranges(Recording& recording, const char* what);
 
 /// By the ranks' numbers and by what the recordings say of their job.

@@ -117,39 +117,20 @@ std::vector<Fact> size_facts(const DeviceDescription& device) {
           known_or("memory_bus_bits", device.memory_bus_bits, from_attribute, "CUDA reports none")};
 }
 
-Fact subsystem_fact(const PciSysfs& pci) {
-  if (!pci.subsystem_id || !pci.subsystem_vendor_id) {
-    return {"pci_subsystem", std::nullopt, "the kernel shows no such file"};
-  }
-  return {"pci_subsystem",
-          Value(fmt::format("{:04x}:{:04x}", *pci.subsystem_vendor_id, *pci.subsystem_id)),
-          "/sys/bus/pci/devices"};
-}
-
-std::vector<Fact> bus_facts(const DeviceDescription& device,
-                            const Outcome<NvmlDevice>& nvml,
-                            const std::filesystem::path& root) {
-  const PciSysfs pci = read_pci_sysfs(device.bus_id, root);
-  const PcieLink most = read_pcie_link(nvml, pci, PcieMoment::most);
-  const PcieLink now = read_pcie_link(nvml, pci, PcieMoment::now);
-  constexpr const char* unknown = "neither NVML nor the kernel reports it";
-  return {{"pci_bus_id", Value(device.bus_id), "cudaDeviceGetPCIBusId"},
-          known_or("pci_device_id",
-                   device.pci_device_id,
-                   "/sys/bus/pci/devices or CUDA",
-                   "neither the kernel nor this driver's CUDA reports it"),
-          subsystem_fact(pci),
-          known_or("numa_node", device.numa_node, "/sys/bus/pci/devices or CUDA", "none is known"),
-          known_or(
-              "pcie_generation", most.generation, most.source + ", GPU and slot together", unknown),
-          known_or("pcie_width", most.width, most.source + ", GPU and slot together", unknown),
-          known_or("pcie_generation_idle", now.generation, now.source, unknown),
-          known_or("pcie_width_idle", now.width, now.source, unknown),
-          known_or("pcie_replays", now.replays, now.source, unknown)};
-}
-
 void append(std::vector<Fact>& facts, const std::vector<Fact>& more) {
   facts.insert(facts.end(), more.begin(), more.end());
+}
+
+std::vector<Fact> bus_facts(const DeviceDescription& device, const Outcome<NvmlDevice>& nvml) {
+  std::vector<Fact> facts{
+      {"pci_bus_id", Value(device.bus_id), "cudaDeviceGetPCIBusId"},
+      known_or("pci_device_id",
+               device.pci_device_id,
+               "/sys/bus/pci/devices or CUDA",
+               "neither the kernel nor this driver's CUDA reports it"),
+      known_or("numa_node", device.numa_node, "/sys/bus/pci/devices or CUDA", "none is known")};
+  append(facts, pcie_facts(nvml));
+  return facts;
 }
 
 std::optional<int> whole_number(const std::filesystem::path& file) {
@@ -165,22 +146,10 @@ std::optional<int> whole_number(const std::filesystem::path& file) {
   return value;
 }
 
-/// "16.0 GT/s PCIe", or "Unknown".
-std::optional<double> lane_rate(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  double rate = 0.0;
-  if (!(stream >> rate) || rate <= 0.0) return std::nullopt;
-  return rate;
-}
-
 std::optional<int> nonnegative(std::optional<int> number) {
   return number && *number < 0 ? std::nullopt : number;
 }
 
-/// The kernel writes 0 or 255 for a width that it does not know.
-std::optional<int> width(std::optional<int> lanes) {
-  return lanes && (*lanes < 1 || *lanes > 32) ? std::nullopt : lanes;
-}
 }  // namespace
 
 DeviceDescription describe_device(int ordinal) {
@@ -216,7 +185,7 @@ FactSection gpu_section(const DeviceDescription& device,
                         std::span<const pid_t> own) {
   FactSection section{fmt::format("gpu {}", device.ordinal), identity_facts(device)};
   append(section.facts, size_facts(device));
-  append(section.facts, bus_facts(device, nvml, root));
+  append(section.facts, bus_facts(device, nvml));
   const auto* known = std::get_if<NvmlDevice>(&nvml);
   if (known == nullptr) {
     section.facts.push_back({"nvml", std::nullopt, reason_of(nvml)});
@@ -247,23 +216,7 @@ PciSysfs read_pci_sysfs(const std::string& bus_id, const std::filesystem::path& 
   const std::string id = kernel_bus_id(bus_id);
   if (id.empty()) return {};
   const std::filesystem::path folder = root / "sys/bus/pci/devices" / id;
-  return {whole_number(folder / "device"),
-          whole_number(folder / "subsystem_device"),
-          whole_number(folder / "subsystem_vendor"),
-          nonnegative(whole_number(folder / "numa_node")),
-          lane_rate(folder / "current_link_speed"),
-          lane_rate(folder / "max_link_speed"),
-          width(whole_number(folder / "current_link_width")),
-          width(whole_number(folder / "max_link_width"))};
-}
-
-std::optional<int> pcie_generation(double gigatransfers_per_s) {
-  constexpr std::array<std::pair<double, int>, 6> rates{
-      {{2.5, 1}, {5.0, 2}, {8.0, 3}, {16.0, 4}, {32.0, 5}, {64.0, 6}}};
-  for (const auto& [rate, generation] : rates) {
-    if (std::abs(rate - gigatransfers_per_s) < 0.01) return generation;
-  }
-  return std::nullopt;
+  return {whole_number(folder / "device"), nonnegative(whole_number(folder / "numa_node"))};
 }
 }  // namespace scaleworth::gpu
 

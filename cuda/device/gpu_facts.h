@@ -48,14 +48,8 @@ FactSection gpu_section(const DeviceDescription& device,
 /// What the kernel reports of a PCI device without any vendor library. Of /sys/bus/pci/devices/<bus
 /// id>; absent what cannot be read. A node of -1 (none known) is absent.
 struct PciSysfs {
-  std::optional<int> device_id;     // 16 bits
-  std::optional<int> subsystem_id;  // device part of the sub-system id
-  std::optional<int> subsystem_vendor_id;
+  std::optional<int> device_id;  // 16 bits
   std::optional<int> numa_node;
-  std::optional<double> link_gigatransfers_per_s;  // of one lane, at this moment
-  std::optional<double> maximum_link_gigatransfers_per_s;
-  std::optional<int> link_width;
-  std::optional<int> maximum_link_width;
 };
 
 /// `bus_id` as CUDA or NVML write it ("0000:18:00.0", "00000000:18:00.0", any case); `root` stands
@@ -65,18 +59,14 @@ PciSysfs read_pci_sysfs(const std::string& bus_id, const std::filesystem::path& 
 /// "0000:18:00.0": a domain of four digits, lower case. Empty for text of another form.
 std::string kernel_bus_id(const std::string& bus_id);
 
-/// PCIe generation of a lane's rate: 2.5, 5, 8, 16, 32, 64 GT/s are 1 to 6; absent for others.
-std::optional<int> pcie_generation(double gigatransfers_per_s);
-
 /// Facts from NVML; each that it refuses keeps the driver's reason: power_limit_w (the one in
-/// force: the smallest of all), power_limit_default_w, power_limit_maximum_w,
-/// default_application_clock_hz, slowdown_temperature_c.
+/// force: the smallest of all), power_limit_default_w.
 std::vector<Fact> power_facts(const NvmlDevice& device);
 
-/// ecc, uncorrected_errors (since the driver was loaded), mig, compute_mode, persistence,
-/// foreign_processes: those on the GPU without this one and `own`. In a container the driver may
-/// number processes as the host does, and this process cannot find itself among them: then only
-/// that there are more than its job has is known, and with no more the fact is absent.
+/// ecc, uncorrected_errors (since the driver was loaded), mig, foreign_processes: those on the GPU
+/// without this one and `own`. In a container the driver may number processes as the host does, and
+/// this process cannot find itself among them: then only that there are more than its job has is
+/// known, and with no more the fact is absent.
 std::vector<Fact> state_facts(const NvmlDevice& device,
                               std::span<const pid_t> own,
                               const std::filesystem::path& root = "/");
@@ -98,16 +88,6 @@ FactSection link_section(const std::vector<LinkedGpu>& gpus);
 /// The same as values; `unknown` where only one of a pair reaches the other, or CUDA failed.
 std::vector<GpuLink> gpu_links(const std::vector<LinkedGpu>& gpus);
 
-/// The state of a GPU's PCIe link. Idle GPUs lower it: what it is now is of use only while bytes
-/// move. `most`: what GPU and slot can do together, without replays.
-enum class PcieMoment { now, most };
-struct PcieLink {
-  std::optional<int> generation;
-  std::optional<int> width;             // lanes
-  std::optional<unsigned int> replays;  // packets sent again since the driver was loaded
-  std::string source;
-};
-
-/// From NVML, else from the kernel.
-PcieLink read_pcie_link(const Outcome<NvmlDevice>& nvml, const PciSysfs& pci, PcieMoment moment);
+/// pcie_generation and pcie_width, the most that GPU and slot can do together; none without NVML.
+std::vector<Fact> pcie_facts(const Outcome<NvmlDevice>& nvml);
 }  // namespace scaleworth::gpu

@@ -10,7 +10,6 @@
 namespace scaleworth::gpu {
 namespace {
 constexpr double watts_per_milliwatt = 1e-3;
-constexpr std::int64_t hertz_per_megahertz = 1000000;
 constexpr unsigned int most_processes = 256;
 
 /// The converted answer with its source, or the driver's reason.
@@ -24,10 +23,6 @@ double watts(unsigned int milliwatts) {
   return milliwatts * watts_per_milliwatt;
 }
 
-std::int64_t hertz(unsigned int megahertz) {
-  return megahertz * hertz_per_megahertz;
-}
-
 std::int64_t whole(unsigned long long number) {
   return static_cast<std::int64_t>(number);
 }
@@ -36,28 +31,12 @@ std::string switched(nvml::EnableState state) {
   return state == nvml::EnableState::enabled ? "on" : "off";
 }
 
-std::string compute_mode_name(nvml::ComputeMode mode) {
-  switch (mode) {
-    case nvml::ComputeMode::shared:
-      return "shared by processes";
-    case nvml::ComputeMode::exclusive_thread:
-    case nvml::ComputeMode::exclusive_process:
-      return "exclusive to one process";
-    case nvml::ComputeMode::prohibited:
-      return "prohibited";
-  }
-  return "unknown";
-}
-
-/// The first of two answers (current, pending; least, most), or the second where `second`.
+/// The first of two answers: current, pending.
 template <class T>
-NvmlAnswer<T> ask_two(const NvmlDevice& device,
-                      Nvml::Function<nvml::Device, T*, T*> function,
-                      bool second) {
+NvmlAnswer<T> ask_current(const NvmlDevice& device, Nvml::Function<nvml::Device, T*, T*> function) {
   return device.answer<T>(function != nullptr, [&](T& value) {
-    T other{};
-    return second ? function(device.handle(), &other, &value)
-                  : function(device.handle(), &value, &other);
+    T pending{};
+    return function(device.handle(), &value, &pending);
   });
 }
 
@@ -208,9 +187,6 @@ void add_peer(const NvmlDevice& device, unsigned int link, Nvlinks& links) {
   if (!bus_id.empty()) ++links.to_gpus[bus_id];
 }
 
-std::optional<int> known(const NvmlAnswer<unsigned int>& answer) {
-  return answer && answer.value > 0 ? std::optional(static_cast<int>(answer.value)) : std::nullopt;
-}
 }  // namespace
 
 std::vector<Fact> power_facts(const NvmlDevice& device) {
@@ -222,42 +198,22 @@ std::vector<Fact> power_facts(const NvmlDevice& device) {
           fact_of("power_limit_default_w",
                   device.ask(nvml.default_power_limit),
                   "nvmlDeviceGetPowerManagementDefaultLimit",
-                  watts),
-          fact_of("power_limit_maximum_w",
-                  ask_two(device, nvml.power_limit_range, true),
-                  "nvmlDeviceGetPowerManagementLimitConstraints",
-                  watts),
-          fact_of("default_application_clock_hz",
-                  device.ask(nvml.default_application_clock, nvml::Clock::sm),
-                  "nvmlDeviceGetDefaultApplicationsClock",
-                  hertz),
-          fact_of("slowdown_temperature_c",
-                  device.ask(nvml.temperature_threshold, nvml::TemperatureThreshold::slowdown),
-                  "nvmlDeviceGetTemperatureThreshold",
-                  whole)};
+                  watts)};
 }
 
 std::vector<Fact> state_facts(const NvmlDevice& device,
                               std::span<const pid_t> own,
                               const std::filesystem::path& root) {
   const Nvml& nvml = device.table();
-  return {fact_of("ecc", ask_two(device, nvml.ecc_mode, false), "nvmlDeviceGetEccMode", switched),
+  return {fact_of("ecc", ask_current(device, nvml.ecc_mode), "nvmlDeviceGetEccMode", switched),
           fact_of("uncorrected_errors",
                   uncorrected_errors(device),
                   "nvmlDeviceGetTotalEccErrors, since the driver was loaded",
                   whole),
           fact_of("mig",
-                  ask_two(device, nvml.mig_mode, false),
+                  ask_current(device, nvml.mig_mode),
                   "nvmlDeviceGetMigMode",
                   [](unsigned int mode) { return std::string(mode == 0 ? "off" : "on"); }),
-          fact_of("compute_mode",
-                  device.ask(nvml.compute_mode),
-                  "nvmlDeviceGetComputeMode",
-                  compute_mode_name),
-          fact_of("persistence",
-                  device.ask(nvml.persistence_mode),
-                  "nvmlDeviceGetPersistenceMode",
-                  switched),
           foreign_processes(device, own, root)};
 }
 
@@ -334,22 +290,12 @@ Nvlinks read_nvlinks(const NvmlDevice& device) {
   return links;
 }
 
-PcieLink read_pcie_link(const Outcome<NvmlDevice>& nvml, const PciSysfs& pci, PcieMoment moment) {
-  const bool now = moment == PcieMoment::now;
-  if (const auto* device = std::get_if<NvmlDevice>(&nvml)) {
-    const Nvml& table = device->table();
-    const auto generation =
-        known(device->ask(now ? table.pcie_generation : table.maximum_pcie_generation));
-    std::optional<unsigned int> replays;
-    if (now)
-      if (const auto answer = device->ask(table.pcie_replays)) replays = answer.value;
-    const auto width = known(device->ask(now ? table.pcie_width : table.maximum_pcie_width));
-    if (generation && width) return {generation, width, replays, "NVML"};
-  }
-  const auto rate = now ? pci.link_gigatransfers_per_s : pci.maximum_link_gigatransfers_per_s;
-  return {rate ? pcie_generation(*rate) : std::nullopt,
-          now ? pci.link_width : pci.maximum_link_width,
-          std::nullopt,
-          "/sys/bus/pci/devices"};
+std::vector<Fact> pcie_facts(const Outcome<NvmlDevice>& nvml) {
+  const auto* device = std::get_if<NvmlDevice>(&nvml);
+  if (device == nullptr) return {};
+  constexpr const char* source = "NVML, GPU and slot together";
+  const Nvml& table = device->table();
+  return {fact_of("pcie_generation", device->ask(table.maximum_pcie_generation), source, whole),
+          fact_of("pcie_width", device->ask(table.maximum_pcie_width), source, whole)};
 }
 }  // namespace scaleworth::gpu

@@ -49,8 +49,6 @@ class NvmlSource : public TelemetrySource {
     TelemetryReading reading;
     reading.sm_clock_hz =
         scaled(keep("clock", device_.ask(nvml.clock, nvml::Clock::sm)), hertz_per_megahertz);
-    reading.memory_clock_hz = scaled(
-        keep("memory clock", device_.ask(nvml.clock, nvml::Clock::memory)), hertz_per_megahertz);
     reading.power_w = power();
     reading.temperature_c = scaled(
         keep("temperature", device_.ask(nvml.temperature, nvml::TemperatureSensor::gpu)), 1.0);
@@ -177,7 +175,6 @@ void raise(std::optional<int>& highest, const std::optional<int>& seen) {
 void append(Telemetry& telemetry, double time_s, const TelemetryReading& reading) {
   telemetry.time_s.push_back(time_s);
   telemetry.sm_clock_hz.push_back(reading.sm_clock_hz.value_or(refused));
-  telemetry.memory_clock_hz.push_back(reading.memory_clock_hz.value_or(refused));
   telemetry.power_w.push_back(reading.power_w.value_or(refused));
   telemetry.temperature_c.push_back(reading.temperature_c.value_or(refused));
   telemetry.clock_event_reasons.push_back(reading.clock_event_reasons.value_or(refused_reasons));
@@ -186,16 +183,13 @@ void append(Telemetry& telemetry, double time_s, const TelemetryReading& reading
 }
 
 bool is_empty(const TelemetryReading& reading) {
-  return !reading.sm_clock_hz && !reading.memory_clock_hz && !reading.power_w &&
-         !reading.temperature_c && !reading.clock_event_reasons;
+  return !reading.sm_clock_hz && !reading.power_w && !reading.temperature_c &&
+         !reading.clock_event_reasons;
 }
 
 /// Series that the driver always refused become empty.
 void drop_refused_series(Telemetry& telemetry) {
-  for (auto* series : {&telemetry.sm_clock_hz,
-                       &telemetry.memory_clock_hz,
-                       &telemetry.power_w,
-                       &telemetry.temperature_c}) {
+  for (auto* series : {&telemetry.sm_clock_hz, &telemetry.power_w, &telemetry.temperature_c}) {
     if (std::ranges::all_of(*series, [](double value) { return std::isnan(value); })) {
       series->clear();
     }

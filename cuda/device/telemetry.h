@@ -19,7 +19,6 @@ namespace scaleworth::gpu {
 /// One look at a GPU; absent what it refused.
 struct TelemetryReading {
   std::optional<double> sm_clock_hz;
-  std::optional<double> memory_clock_hz;
   std::optional<double> power_w;
   std::optional<double> temperature_c;
   std::optional<std::int64_t> clock_event_reasons;  // NVML's bit mask

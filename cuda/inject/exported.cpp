@@ -5,24 +5,9 @@
 
 #include <exception>
 
-#include <dlfcn.h>
-
 namespace scaleworth::gpu {
 namespace {
 constexpr int injected = 1;  // what the driver takes for success
-
-/// The tool that CUDA_INJECTION64_PATH named before this one.
-void start_next(const Session& session) {
-  const std::string& next = session.settings().next;
-  if (next.empty()) return;
-  void* library = ::dlopen(next.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    print_problem("the injection library " + next + " cannot be opened: " + ::dlerror());
-    return;
-  }
-  const auto start = reinterpret_cast<int (*)()>(::dlsym(library, "InitializeInjection"));
-  if (start != nullptr) static_cast<void>(start());
-}
 
 void start_injection() {
   static std::atomic<bool> started{false};
@@ -31,7 +16,6 @@ void start_injection() {
   if (session == nullptr) return;
   watch_exit_paths();
   session->trace_device();
-  start_next(*session);
 }
 
 /// What `body` returns; 0 where it throws, with one line about it.

@@ -55,7 +55,7 @@ void describe_window(std::uint32_t id, const std::string* name) {
   } else {
     session->window().range_closed(id);
   }
-  session->follow_window("NVTX range");
+  session->follow_window();
 }
 
 /// `own`: without CUPTI, which would record it.

@@ -101,7 +101,6 @@ bool Session::start() {
   Batch first;
   first.facts = process_facts(rank, settings_.run);
   first.facts.emplace_back("invocation", settings_.invocation);
-  first.clocks = {read_clocks()};
   std::string bytes = file_header();
   append_batch(first, bytes);
   const std::string failure = file_.append(bytes);
@@ -118,7 +117,7 @@ void Session::trace_device() {
   if (window_.watches_profiler()) {
     events.profiler = [this](bool started) {
       window_.profiler(started);
-      follow_window(started ? "cudaProfilerStart" : "cudaProfilerStop");
+      follow_window();
     };
   }
   events.remark = [this](const std::string& line) { inbox_.remark(line); };
@@ -139,7 +138,7 @@ void Session::trace_device() {
     watching_host_ = true;
     start_thread(&Session::watch_host, this);
   }
-  follow_window("start");
+  follow_window();
 }
 
 std::optional<bool> Session::traces_device() const {
@@ -148,13 +147,11 @@ std::optional<bool> Session::traces_device() const {
   return tried == 1;
 }
 
-void Session::follow_window(const char* why) {
+void Session::follow_window() {
   if (finished_) return;
   const bool open = window_.open(Clock::now());
-  if (open_.exchange(open) != open) {
-    inbox_.add(ReportedWindow{{.time_ns = realtime_ns(), .on = open ? 1U : 0U}, why});
-    if (open && window_.deadline()) wake();  // the writer has to know when to stop
-  }
+  // The writer has to know when to stop.
+  if (open_.exchange(open) != open && open && window_.deadline()) wake();
   Tracer* tracer = tracer_;
   if (tracer != nullptr) tracer->record(open);
 }
@@ -246,7 +243,10 @@ void Session::print_failure(const std::string& failure) {
 /// bytes, so that many would have filled several buffers, and at the end even one comes.
 void Session::watch_buffers(bool last) {
   constexpr std::uint64_t most_without = 4 * buffer_bytes / 300;
-  for (const auto& row : batch_.collectives) calls_of_nccl_ += row.call != 0 ? 1 : 0;
+  calls_of_nccl_ += static_cast<std::uint64_t>(
+      std::ranges::count_if(batch_.collectives, [](const CollectiveRow& row) {
+        return row.source == CollectiveSource::plugin && (row.fields & collective_has_ranks) == 0;
+      }));
   const std::uint64_t handed_over = buffers_.handed_over();
   if (handed_over != handed_over_) calls_of_nccl_ = 0;
   handed_over_ = handed_over;
@@ -265,7 +265,6 @@ void Session::write_period(bool last) {
   inbox_.empty_into(batch_,
                     [this](std::string_view text, Batch& to) { return decoder_.name(text, to); });
   watch_buffers(last);
-  batch_.clocks.push_back(read_clocks());
   const auto add_loss = [this](const char* name, std::uint64_t count) {
     if (count > 0) batch_.losses.emplace_back(name, count);
   };
@@ -301,7 +300,7 @@ void Session::write_until_finished() {
       } else {
         std::this_thread::sleep_until(*deadline);
       }
-      if (open_ && deadline && Clock::now() >= *deadline) follow_window("duration");
+      if (open_ && deadline && Clock::now() >= *deadline) follow_window();
       if (!finishing_) write_period(false);
     }
     // It looks every millisecond, where the machine is not too busy for that.
@@ -329,16 +328,12 @@ void Inbox::empty_into(Batch& batch,
                        const std::function<std::uint32_t(std::string_view, Batch&)>& name) {
   std::vector<ReportedCollective> collectives;
   std::vector<ReportedMark> marks;
-  std::vector<ReportedWindow> windows;
   std::vector<ReportedStretch> stretches;
   {
     const std::scoped_lock lock(mutex_);
     collectives.swap(collectives_);
     marks.swap(marks_);
-    windows.swap(windows_);
     stretches.swap(stretches_);
-    batch.networks.insert(batch.networks.end(), networks_.begin(), networks_.end());
-    networks_.clear();
     for (; remarks_written_ < remarks_.size(); ++remarks_written_)
       batch.facts.emplace_back("remark", remarks_[remarks_written_]);
     if (dropped_ > 0) batch.losses.emplace_back("dropped_host_events", std::exchange(dropped_, 0));
@@ -356,10 +351,6 @@ void Inbox::empty_into(Batch& batch,
   for (ReportedStretch& report : stretches) {
     report.row.name = name(report.name, batch);
     batch.overheads.push_back(report.row);
-  }
-  for (ReportedWindow& report : windows) {
-    report.row.why = name(report.why, batch);
-    batch.windows.push_back(report.row);
   }
 }
 

@@ -31,19 +31,12 @@ struct ReportedStretch {
   std::string name;
 };
 
-struct ReportedWindow {
-  WindowRow row;
-  std::string why;
-};
-
 /// Bounded: what does not fit is dropped and counted.
 class Inbox {
  public:
   void add(ReportedCollective report) { put(collectives_, std::move(report)); }
   void add(ReportedMark report) { put(marks_, std::move(report)); }
-  void add(ReportedWindow report) { put(windows_, std::move(report)); }
   void add(ReportedStretch report) { put(stretches_, std::move(report)); }
-  void add(const NetworkRow& row) { put(networks_, row); }
   /// One line for people, once per text.
   void remark(const std::string& line);
 
@@ -66,9 +59,7 @@ class Inbox {
   std::mutex mutex_;
   std::vector<ReportedCollective> collectives_;
   std::vector<ReportedMark> marks_;
-  std::vector<ReportedWindow> windows_;
   std::vector<ReportedStretch> stretches_;
-  std::vector<NetworkRow> networks_;
   std::vector<std::string> remarks_;
   std::size_t remarks_written_ = 0;
   std::uint64_t dropped_ = 0;
@@ -186,14 +177,12 @@ class Session {
   std::optional<bool> traces_device() const;
 
   Inbox& inbox() { return inbox_; }
-  /// How many communicators of NCCL were begun before.
-  std::uint32_t next_communicator() { return communicators_++; }
   WindowControl& window() { return window_; }
   const CaptureSettings& settings() const { return settings_; }
   /// Whether rows of now are inside of the window.
   bool recording() const { return open_; }
   /// Looks at the window again and switches records on or off.
-  void follow_window(const char* why);
+  void follow_window();
 
   /// Writes what there is and ends the file; waits for the writer at most a few seconds.
   void finish();
@@ -228,7 +217,6 @@ class Session {
   RecordDecoder decoder_;
   Batch batch_;  // the writer's; kept for its memory, as are the bytes
   std::string bytes_;
-  std::atomic<std::uint32_t> communicators_{0};
   std::atomic<bool> open_{false};
   std::atomic<bool> finishing_{false};
   std::atomic<bool> finished_{false};
@@ -264,25 +252,12 @@ void take_ranges_from_cupti();
 /// buffers that CUPTI kept.
 void watch_exit_paths();
 
-/// A process's place in its job by a launcher's variables.
-struct RankFacts {
-  std::string rank;  // empty without a launcher
-  std::string world_size;
-  std::string source;  // "RANK"
-};
-
-/// From the first of torchrun's, Open MPI's, Slurm's and PMI's variables that is there; a Slurm
-/// task counts only inside of a job step. `value` gives a variable's value, or null.
-RankFacts rank_facts(const std::function<const char*(const char*)>& value);
-
 /// Host, process, program, rank and tool as facts of the file.
 std::vector<recording::Fact> process_facts(const RankFacts& rank, const std::string& run);
 
 /// "rank3.gpu-17.4242", without the rank where there is none: the name of the process's file.
 std::string file_stem(const RankFacts& rank);
 
-/// The process's clocks, read between two readings of CLOCK_REALTIME.
-ClockRow read_clocks();
 std::uint64_t realtime_ns();
 /// The system's number of this thread.
 std::uint32_t this_thread();

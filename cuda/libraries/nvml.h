@@ -26,25 +26,12 @@ enum class Result : int {
   gpu_is_lost = 15
 };
 
-enum class Clock : int { graphics = 0, sm = 1, memory = 2 };  // nvmlClockType_t
-enum class TemperatureSensor : int { gpu = 0 };               // nvmlTemperatureSensors_t
-enum class TemperatureThreshold : int {
-  shutdown = 0,
-  slowdown = 1,
-  memory_maximum = 2,
-  gpu_maximum = 3
-};
+enum class Clock : int { graphics = 0, sm = 1, memory = 2 };          // nvmlClockType_t
+enum class TemperatureSensor : int { gpu = 0 };                       // nvmlTemperatureSensors_t
 enum class EnableState : int { disabled = 0, enabled = 1 };           // nvmlEnableState_t
 enum class MemoryError : int { corrected = 0, uncorrected = 1 };      // nvmlMemoryErrorType_t
 enum class EccCounter : int { since_driver_load = 0, lifetime = 1 };  // nvmlEccCounterType_t
 enum class NvLinkRemote : int { gpu = 0, npu = 1, nvswitch = 2, unknown = 0xff };
-enum class ComputeMode : int {
-  shared = 0,
-  exclusive_thread = 1,
-  prohibited = 2,
-  exclusive_process = 3
-};
-
 /// NVML_NVLINK_MAX_LINKS; a driver refuses numbers beyond its own limit.
 inline constexpr unsigned int most_nvlinks = 36;
 
@@ -140,32 +127,23 @@ struct Nvml : CheckedLibrary<Nvml, nvml::Result> {
   Question<Device> device_of_slice = take("nvmlDeviceGetDeviceHandleFromMigDeviceHandle");
   /// Current, pending: 0 or 1.
   Function<Device, Number*, Number*> mig_mode = take("nvmlDeviceGetMigMode");
-  Question<nvml::ComputeMode> compute_mode = take("nvmlDeviceGetComputeMode");
-  Question<nvml::EnableState> persistence_mode = take("nvmlDeviceGetPersistenceMode");
   /// Count in and out.
   Function<Device, Number*, nvml::Process*> compute_processes =
       take("nvmlDeviceGetComputeRunningProcesses_v3");
 
   Function<Device, nvml::Clock, Number*> clock = take("nvmlDeviceGetClockInfo");  // MHz
-  Function<Device, nvml::Clock, Number*> default_application_clock =
-      take("nvmlDeviceGetDefaultApplicationsClock");  // MHz
   /// Bit mask; the second name is that of drivers before 535.
   Question<unsigned long long> clock_event_reasons =
       take("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons");
   /// mW, averaged over 1 s from Ampere on.
   Question<Number> power = take("nvmlDeviceGetPowerUsage");
   Question<Number> default_power_limit = take("nvmlDeviceGetPowerManagementDefaultLimit");  // mW
-  /// mW, least and most to be set.
-  Function<Device, Number*, Number*> power_limit_range =
-      take("nvmlDeviceGetPowerManagementLimitConstraints");
   /// mW, the smallest of all limits.
   Question<Number> enforced_power_limit = take("nvmlDeviceGetEnforcedPowerLimit");
   /// mJ since the driver was loaded.
   Question<unsigned long long> total_energy = take("nvmlDeviceGetTotalEnergyConsumption");
   Function<Device, nvml::TemperatureSensor, Number*> temperature =
       take("nvmlDeviceGetTemperature");  // C
-  Function<Device, nvml::TemperatureThreshold, Number*> temperature_threshold =
-      take("nvmlDeviceGetTemperatureThreshold");  // C
 
   /// Current, pending.
   Function<Device, nvml::EnableState*, nvml::EnableState*> ecc_mode = take("nvmlDeviceGetEccMode");
@@ -177,7 +155,6 @@ struct Nvml : CheckedLibrary<Nvml, nvml::Result> {
   /// Of GPU and slot together.
   Question<Number> maximum_pcie_generation = take("nvmlDeviceGetMaxPcieLinkGeneration");
   Question<Number> maximum_pcie_width = take("nvmlDeviceGetMaxPcieLinkWidth");
-  Question<Number> pcie_replays = take("nvmlDeviceGetPcieReplayCounter");
 
   LinkQuestion<nvml::EnableState> nvlink_state = take("nvmlDeviceGetNvLinkState");
   LinkQuestion<nvml::PciInfo> nvlink_remote = take("nvmlDeviceGetNvLinkRemotePciInfo_v2");

@@ -250,7 +250,7 @@ CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
   }
   CollectiveMeasured measured;
   measured.message = message_shape(work.collective, work.message, work.ranks).message;
-  measured.predictions = report.predictions;
+  measured.offered = report.offered;
   if (meeting_.rank() != 0) return measured;
   measured.time_s = pacer.rule().samples();
   measured.stop_reason = pacer.rule().explanation();

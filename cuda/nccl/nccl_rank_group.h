@@ -29,14 +29,11 @@ inline void list(RankMessage& message, RankPlace& one) {
 inline void list(RankMessage& message, CollectiveAlgorithm& one) {
   message(one.algorithm, one.protocol);
 }
-inline void list(RankMessage& message, PredictedTime& one) {
-  message(one.way, one.time);
-}
 inline void list(RankMessage& message, RanAlgorithm& one) {
   message(one.way, one.channels);
 }
 inline void list(RankMessage& message, NcclReport& one) {
-  message(one.predictions, one.ran, one.tuner_called, one.refused, one.operation);
+  message(one.offered, one.ran, one.tuner_called, one.refused, one.operation);
 }
 
 /// Of this process on GPU `ordinal`. Throws gpu::Error.
@@ -111,7 +108,7 @@ struct NcclRankGroupOptions {
   /// GPUs of this process's ranks. More than one only where this process is the whole job.
   std::vector<int> ordinals{};
   bool shared_gpu = false;
-  std::string note{};  // what the user's settings take away
+  std::string note{};            // what the user's settings take away
   std::string cublas_lt_path{};  // of the training step; empty: search
   /// A call that blocks inside of NCCL for so long ends this process, naming rank and call.
   std::chrono::seconds stall_limit{300};

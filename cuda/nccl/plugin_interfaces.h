@@ -70,35 +70,15 @@ using NcclTunerV4 = NcclTuner<std::size_t, std::size_t, NcclLogger, void**>;
 // its binary layout. Source: NVIDIA/nccl v2.28.9-1 and v2.27.7-1,
 // src/include/plugin/profiler/profiler_v5.h, profiler_v4.h, nccl_profiler.h.
 
-/// The kinds of events that are asked for. A collective, or a send or receive, is being enqueued;
-/// one channel of it begins its sends or receives over the network; one transfer of these; one
-/// channel of its kernel has begun.
+/// The kinds of events that are asked for: a collective, or a send or receive, is being enqueued.
 inline constexpr std::uint64_t nccl_event_collective = 2;
 inline constexpr std::uint64_t nccl_event_point_to_point = 4;
-inline constexpr std::uint64_t nccl_event_network_operation = 8;
-inline constexpr std::uint64_t nccl_event_network_step = 16;
-inline constexpr std::uint64_t nccl_event_kernel_channel = 64;
-/// Not asked for: the launch of a group of calls, what a network plugin adds.
-inline constexpr std::uint64_t nccl_event_group = 1;
-inline constexpr std::uint64_t nccl_event_network_plugin = 128;
-inline constexpr std::uint64_t nccl_event_group_api = 256;  // the program's own group, version 5
 /// The program's own call, version 5: parent of the collective, or send or receive, that it brings.
 inline constexpr std::uint64_t nccl_event_collective_api = 512;
 inline constexpr std::uint64_t nccl_event_point_to_point_api = 1024;
 /// A collective of copies without a kernel, version 6 (NCCL 2.29): its event is as that of a
 /// collective up to the type. Source: v2.30.7-1, src/include/plugin/profiler/profiler_v6.h.
 inline constexpr std::uint64_t nccl_event_copy_engine = 4096;
-
-/// What a network step begins to wait for. "Send": the GPU's data, the receiver's credit, the
-/// network. "Receive": the network, the flush to the GPU's memory, the GPU taking the data.
-inline constexpr int nccl_state_send_gpu = 8;
-inline constexpr int nccl_state_send_network = 9;
-inline constexpr int nccl_state_receive_network = 10;
-inline constexpr int nccl_state_receive_flush = 11;
-inline constexpr int nccl_state_receive_gpu = 12;
-inline constexpr int nccl_state_send_peer = 20;
-/// A kernel's channel has ended.
-inline constexpr int nccl_state_kernel_channel_end = 22;
 
 struct NcclCollectiveEvent {
   std::uint64_t sequence;
@@ -143,30 +123,6 @@ struct NcclPointToPointApiEvent {
   bool captured;
 };
 
-struct NcclNetworkOperationEvent {
-  std::int32_t process;  // that enqueued it: another one's where this process relays (PXN)
-  std::uint8_t channel;
-  int peer;
-  int steps;
-  int step_bytes;  // at most, per step
-  int is_send;
-};
-
-struct NcclNetworkStepEvent {
-  int step;
-};
-
-struct NcclKernelChannelEvent {
-  std::uint8_t channel;
-  std::uint64_t gpu_time_ns;  // of the GPU's own timer
-};
-
-/// What comes with a state.
-union NcclStateArguments {
-  std::size_t step_bytes;
-  std::uint64_t gpu_time_ns;
-};
-
 struct NcclEvent {
   std::uint64_t kind;
   void* parent;
@@ -174,9 +130,6 @@ struct NcclEvent {
   union {
     NcclCollectiveEvent collective;  // the largest of NCCL's union before version 6
     NcclPointToPointEvent point_to_point;
-    NcclNetworkOperationEvent network_operation;
-    NcclNetworkStepEvent network_step;
-    NcclKernelChannelEvent kernel_channel;
     NcclCollectiveApiEvent collective_api;
     NcclPointToPointApiEvent point_to_point_api;
   };

@@ -27,18 +27,12 @@ std::string own_word(std::span<const std::string_view> words, std::string_view w
   return probes::nccl_word(words, word).value_or(std::string(word));
 }
 
-std::vector<PredictedTime> usable(const float* costs, int rows, int columns) {
-  std::vector<PredictedTime> times;
-  for (int a = 0; a < rows; ++a) {
-    for (int p = 0; p < columns; ++p) {
-      const float cost = costs[a * columns + p];
-      if (cost < 0.0F) continue;
-      times.push_back({way_at(a, p), Seconds(1e-6 * cost)});
-    }
-  }
-  std::stable_sort(
-      times.begin(), times.end(), [](const auto& x, const auto& y) { return x.time < y.time; });
-  return times;
+std::vector<CollectiveAlgorithm> usable(const float* costs, int rows, int columns) {
+  std::vector<CollectiveAlgorithm> ways;
+  for (int a = 0; a < rows; ++a)
+    for (int p = 0; p < columns; ++p)
+      if (costs[a * columns + p] >= 0.0F) ways.push_back(way_at(a, p));
+  return ways;
 }
 
 /// Makes the way the cheapest one; false when it is not usable.
@@ -135,7 +129,7 @@ std::string offer(const char* variable, const char* lost) {
 }  // namespace
 
 std::string offer_plugins() {
-  return offer("NCCL_TUNER_PLUGIN", "algorithms can be neither predicted nor forced") +
+  return offer("NCCL_TUNER_PLUGIN", "no algorithm can be forced") +
          offer("NCCL_PROFILER_PLUGIN", "it is not known which algorithm ran");
 }
 }  // namespace scaleworth::gpu
@@ -197,7 +191,7 @@ void PluginState::tune(std::size_t bytes, float* costs, int rows, int columns) {
   const std::scoped_lock lock(mutex_);
   if (watching_) {
     report_.tuner_called = true;
-    report_.predictions = usable(costs, rows, columns);
+    report_.offered = usable(costs, rows, columns);
   }
   if (forced_ && !prefer(*forced_, costs, rows, columns)) report_.refused = true;
 }

@@ -35,8 +35,7 @@ std::string offer_plugins();
 
 /// What NCCL reported while it was watched.
 struct NcclReport {
-  /// Usable ways of the last call, cheapest first; the times are NCCL's, not touched by forcing.
-  std::vector<PredictedTime> predictions;
+  std::vector<CollectiveAlgorithm> offered;  // usable ways of the last call
   std::optional<RanAlgorithm> ran;
   bool tuner_called = false;
   bool refused = false;  // the way to be forced was not usable

@@ -43,7 +43,6 @@ std::map<Metric, std::vector<double>> readings_of(const Telemetry& telemetry) {
   std::map<Metric, std::vector<double>> readings{
       {Metric::telemetry_time_s, telemetry.time_s},
       {Metric::telemetry_sm_clock_hz, telemetry.sm_clock_hz},
-      {Metric::telemetry_memory_clock_hz, telemetry.memory_clock_hz},
       {Metric::telemetry_power_w, telemetry.power_w},
       {Metric::telemetry_temperature_c, telemetry.temperature_c},
       {Metric::telemetry_clock_event_reasons, masks_of(telemetry)}};

@@ -102,7 +102,6 @@ struct DeviceDescription {
 struct Telemetry {
   std::vector<double> time_s;  // since the start of the window
   std::vector<double> sm_clock_hz;
-  std::vector<double> memory_clock_hz;
   std::vector<double> power_w;  // instantaneous where the driver has it
   std::vector<double> temperature_c;
   std::vector<std::int64_t> clock_event_reasons;  // NVML's bit mask; -1: refused

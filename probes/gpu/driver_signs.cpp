@@ -2,6 +2,7 @@
 #include "probes/gpu/driver_signs.h"
 
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 
 #include <algorithm>
 #include <cctype>
@@ -54,12 +55,9 @@ bool is_version(std::string_view word) {
 
 /// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6 ...": the first word of
 /// digits and dots.
-std::string module_version(std::string line) {
-  for (std::size_t begin = 0; begin < line.size();) {
-    const std::size_t end = std::min(line.find(' ', begin), line.size());
-    if (const std::string word = line.substr(begin, end - begin); is_version(word)) return word;
-    begin = end + 1;
-  }
+std::string module_version(std::string_view line) {
+  for (const std::string_view word : words_between(line))
+    if (is_version(word)) return std::string(word);
   return {};
 }
 
@@ -108,14 +106,9 @@ path find_file(const std::string& list,
                const std::vector<std::string>& folders,
                const char* name,
                const path& root) {
-  std::vector<std::string> all;
-  for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t end = std::min(list.find(':', begin), list.size());
-    all.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  std::vector<std::string_view> all = words_between(list, ":");
   all.insert(all.end(), folders.begin(), folders.end());
-  for (const std::string& folder : all) {
+  for (const std::string_view folder : all) {
     if (!folder.starts_with('/')) continue;
     const path file = root / path(folder).relative_path() / name;
     if (is_there(file)) return file;
@@ -157,15 +150,8 @@ std::string value_of(const EnvironmentVariables& variables, const char* name) {
 bool is_older(const std::string& version, const std::string& than) {
   if (!is_version(version) || !is_version(than)) return false;
   const auto numbers = [](const std::string& text) {
-    std::vector<long> parts{0};
-    for (const char letter : text) {
-      if (letter == '.') {
-        parts.push_back(0);
-      } else {
-        parts.back() = std::min(10 * parts.back() + (letter - '0'), 1'000'000'000L);
-      }
-    }
-    return parts;
+    return mapped(split(text, '.'),
+                  [](std::string_view one) { return parse_number<std::int64_t>(one).value_or(0); });
   };
   return numbers(version) < numbers(than);
 }

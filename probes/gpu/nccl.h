@@ -82,11 +82,11 @@ RankProbe::Estimate estimate_nccl;
 
 /// Adds one point per setting: parameters collective, mode, ranks, message_bytes, topology,
 /// algorithm and protocol (empty: NCCL's own choice), in_place, shared_gpu, and what ran where it
-/// is known; amounts wire_bytes and predicted_s.WAY; series time_s. First NCCL's own choice of each
-/// topology, then each way that it offered and that was asked for, forced, and at last `plan_pair`
-/// of each of `node_pairs`; a warning names what it offers in place of all that was asked for. A
-/// setting that NCCL does not have is left out, with one warning for all. One that finds no memory
-/// is left out with all larger ones of its line, which a warning names. Throws NothingToMeasure for
-/// one rank, OutOfMemory when one setting after the other finds none.
+/// is known; amount wire_bytes; series time_s. First NCCL's own choice of each topology, then each
+/// way that it offered and that was asked for, forced, and at last `plan_pair` of each of
+/// `node_pairs`; a warning names what it offers in place of all that was asked for. A setting that
+/// NCCL does not have is left out, with one warning for all. One that finds no memory is left out
+/// with all larger ones of its line, which a warning names. Throws NothingToMeasure for one rank,
+/// OutOfMemory when one setting after the other finds none.
 RankProbe::Measure measure_nccl;
 }  // namespace scaleworth::probes

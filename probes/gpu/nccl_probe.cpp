@@ -61,19 +61,6 @@ Point make_point(const CollectiveWork& work,
   return point;
 }
 
-/// What the library expects of every way that it could have taken: points without samples.
-std::vector<Point> prediction_points(const Point& measured,
-                                     const std::vector<PredictedTime>& predictions) {
-  return mapped(predictions, [&](const PredictedTime& predicted) {
-    Point point;
-    point.setting = measured.setting;
-    point.setting.set(Parameter::predicted_algorithm, predicted.way.algorithm);
-    point.setting.set(Parameter::predicted_protocol, predicted.way.protocol);
-    point.amounts[Metric::predicted_s] = predicted.time.value();
-    return point;
-  });
-}
-
 constexpr Bytes small_message{1 << 20};
 
 /// Each pair takes a communicator of its own: with at most eight partners for a node.
@@ -184,22 +171,16 @@ class Sweep {
       throw;
     }
     without_memory_ = 0;
-    if (work.algorithm.empty()) remember(work, measured.predictions);
-    group_.on_rank_0([&] {
-      const Point point = make_point(work, topology, group_.shared_gpu(), measured);
-      recorder_.add(point);
-      for (Point& predicted : prediction_points(point, measured.predictions)) {
-        recorder_.add(std::move(predicted));
-      }
-    });
+    if (work.algorithm.empty()) remember(work, measured.offered);
+    group_.on_rank_0(
+        [&] { recorder_.add(make_point(work, topology, group_.shared_gpu(), measured)); });
   }
 
-  void remember(const CollectiveWork& work, const std::vector<PredictedTime>& predictions) {
+  void remember(const CollectiveWork& work, const std::vector<CollectiveAlgorithm>& offered) {
     if (std::ranges::count(forced_collectives, work.collective) == 0) return;
     std::vector<CollectiveAlgorithm>& ways = offered_[work.collective];
-    for (const PredictedTime& predicted : predictions) {
-      if (std::ranges::count(ways, predicted.way) == 0) ways.push_back(predicted.way);
-    }
+    for (const CollectiveAlgorithm& way : offered)
+      if (std::ranges::count(ways, way) == 0) ways.push_back(way);
   }
 
   /// Of the offered ways those that were asked for.

@@ -12,7 +12,6 @@
 
 #include <gnu/libc-version.h>
 #include <hwloc.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -118,11 +117,8 @@ void append_topology(std::vector<Fact>& facts, const Topology& topology) {
 
 FactSection memory_section(const MemoryInfo& memory) {
   std::vector<Fact> facts;
-  for (const auto& [name, key] : {std::pair{"total_bytes", "MemTotal"},
-                                  std::pair{"available_bytes", "MemAvailable"},
-                                  std::pair{"swap_bytes", "SwapTotal"},
-                                  std::pair{"huge_page_bytes", "Hugepagesize"},
-                                  std::pair{"huge_pages_reserved", "HugePages_Total"}}) {
+  for (const auto& [name, key] :
+       {std::pair{"total_bytes", "MemTotal"}, std::pair{"available_bytes", "MemAvailable"}}) {
     std::optional<std::int64_t> reading;
     const auto found = memory.find(key);
     if (found != memory.end()) reading = static_cast<std::int64_t>(found->second);
@@ -134,15 +130,6 @@ FactSection memory_section(const MemoryInfo& memory) {
                        policy_file,
                        fmt::format("{} cannot be read", policy_file)));
   return {"memory", std::move(facts)};
-}
-
-Fact resource_fact(const char* name, int resource) {
-  rlimit limit{};
-  if (getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0) {
-    return {name, std::nullopt, "getrlimit(2) failed"};
-  }
-  if (limit.rlim_cur == RLIM_INFINITY) return {name, std::nullopt, "unlimited"};
-  return {name, Value(static_cast<std::int64_t>(limit.rlim_cur)), "getrlimit(2)"};
 }
 
 FactSection limits_section(const Outcome<Topology>& topology,
@@ -160,9 +147,7 @@ FactSection limits_section(const Outcome<Topology>& topology,
            fact("memory_left_bytes",
                 memory_left(
                     available_memory(memory), cgroup.memory_remaining, limited_address_space())),
-           fact("cgroup_memory_limit_bytes", cgroup.memory),
-           resource_fact("address_space_limit_bytes", RLIMIT_AS),
-           resource_fact("data_limit_bytes", RLIMIT_DATA)}};
+           fact("cgroup_memory_limit_bytes", cgroup.memory)}};
 }
 
 Fact kernel_fact() {
@@ -178,7 +163,7 @@ Fact system_fact() {
   const std::string file = "/etc/os-release";
   const std::string text = read_text(file).value_or(std::string());
   constexpr std::string_view key = "PRETTY_NAME=";
-  for (const std::string_view line : lines(text)) {
+  for (const std::string_view line : words_between(text, "\n")) {
     if (!line.starts_with(key)) continue;
     std::string_view name = trimmed(line.substr(key.size()));
     if (name.size() >= 2 && name.front() == '"' && name.back() == '"') {
@@ -243,19 +228,8 @@ using Handle =
     std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Release<&hwloc_topology_destroy>>;
 using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, Release<&hwloc_bitmap_free>>;
 
-constexpr std::array cache_types{HWLOC_OBJ_L1CACHE,
-                                 HWLOC_OBJ_L1ICACHE,
-                                 HWLOC_OBJ_L2CACHE,
-                                 HWLOC_OBJ_L2ICACHE,
-                                 HWLOC_OBJ_L3CACHE,
-                                 HWLOC_OBJ_L3ICACHE,
-                                 HWLOC_OBJ_L4CACHE,
-                                 HWLOC_OBJ_L5CACHE};
-
-const char* kind_name(hwloc_obj_cache_type_t type) {
-  if (type == HWLOC_OBJ_CACHE_DATA) return "data";
-  return type == HWLOC_OBJ_CACHE_INSTRUCTION ? "instruction" : "unified";
-}
+constexpr std::array cache_types{
+    HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE};
 
 /// The whole machine, also what a cpuset forbids: limits are facts of their own.
 Handle load_topology() {
@@ -289,7 +263,7 @@ void add(std::vector<Cache>& caches, hwloc_obj_t object) {
   const auto& attributes = object->attr->cache;
   const Cache seen{
       static_cast<int>(attributes.depth),
-      kind_name(attributes.type),
+      attributes.type == HWLOC_OBJ_CACHE_DATA ? "data" : "unified",
       Bytes(static_cast<double>(attributes.size)),
       attributes.linesize > 0 ? std::optional(static_cast<int>(attributes.linesize)) : std::nullopt,
       std::max(1, hwloc_bitmap_weight(object->cpuset)),
@@ -378,10 +352,7 @@ Outcome<Topology> read_topology() {
 }
 
 std::optional<Cache> last_data_cache(const std::vector<Cache>& caches) {
-  std::optional<Cache> last;
-  for (const Cache& cache : caches) {
-    if (cache.kind != "instruction" && (!last || cache.level > last->level)) last = cache;
-  }
-  return last;
+  const auto last = std::ranges::max_element(caches, {}, &Cache::level);
+  return last == caches.end() ? std::nullopt : std::optional(*last);
 }
 }  // namespace scaleworth::probes::host

@@ -30,7 +30,7 @@ std::unique_ptr<Machine> open_host_machine(const std::string& blas_path);
 
 struct Cache {
   int level = 1;
-  std::string kind;  // "data", "instruction", "unified"
+  std::string kind;  // "data", "unified"
   Bytes size;
   std::optional<int> line_bytes;
   int shared_by_cpus = 1;  // logical CPUs below one of them
@@ -44,13 +44,13 @@ struct Topology {
   int numa_nodes = 0;
   /// Cores with at least one logical CPU in this process's affinity mask.
   int usable_cores = 0;
-  std::vector<Cache> caches;  // by level; data before instruction
+  std::vector<Cache> caches;  // by level
 };
 
 /// Skipped when hwloc cannot look (no /sys, no memory).
 Outcome<Topology> read_topology();
 
-/// The cache of the highest level that holds data; absent when there is none.
+/// The first of the highest level; absent when there is none.
 std::optional<Cache> last_data_cache(const std::vector<Cache>& caches);
 
 // Limits that a container or a batch system sets by control groups, version 2 and 1.

@@ -38,7 +38,7 @@ void visit_folders(std::string_view membership,
     if (group.controllers.empty()) {
       climb(mount, group.path, true);
       climb(mount + "/unified", group.path, true);
-    } else if (std::ranges::count(split(group.controllers, ","), controller) > 0) {
+    } else if (std::ranges::count(words_between(group.controllers, ","), controller) > 0) {
       climb(mount + "/" + controller, group.path, false);
       climb(mount + "/" + group.controllers, group.path, false);
     }
@@ -55,8 +55,8 @@ void note_malformed(Limit<T>& limit, const std::string& file) {
 /// known to be reclaimable, or to be throttled.
 std::int64_t stat_of(const std::string& file, std::string_view key) {
   const std::string text = read_text(file).value_or(std::string());
-  for (const std::string_view line : lines(text)) {
-    const auto parts = words(line);
+  for (const std::string_view line : words_between(text, "\n")) {
+    const auto parts = words_between(line);
     if (parts.size() == 2 && parts[0] == key) return parse_integer(parts[1]).value_or(0);
   }
   return 0;
@@ -151,7 +151,7 @@ Limit<Bytes> current_memory_left() {
 }
 
 std::optional<double> parse_cpu_max(std::string_view text) {
-  const auto parts = words(text);
+  const auto parts = words_between(text);
   if (parts.size() != 2) return std::nullopt;
   return parse_cfs_quota(parts[0] == "max" ? "-1" : parts[0], parts[1]);
 }
@@ -176,7 +176,7 @@ std::optional<Bytes> parse_memory_limit(std::string_view text) {
 
 std::vector<CgroupMembership> parse_cgroup_membership(std::string_view text) {
   std::vector<CgroupMembership> groups;
-  for (const std::string_view line : lines(text)) {
+  for (const std::string_view line : words_between(text, "\n")) {
     const std::size_t first = line.find(':');
     if (first == std::string_view::npos) continue;
     const std::size_t second = line.find(':', first + 1);

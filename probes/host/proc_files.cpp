@@ -35,17 +35,16 @@ void read_field(CpuInfo& info, std::string_view key, std::string_view value) {
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), mhz);
     if (error == std::errc() && mhz > 0.0) info.frequency_mhz.push_back(mhz);
   } else if ((key == "flags" || key == "Features") && info.flags.empty()) {
-    for (std::string_view flag : words(value)) info.flags.emplace_back(flag);
+    for (std::string_view flag : words_between(value)) info.flags.emplace_back(flag);
     std::sort(info.flags.begin(), info.flags.end());
   }
 }
 
-constexpr std::string_view blank = " \t\r\n";
 }  // namespace
 
 std::optional<Bytes> limited_address_space() {
   const std::string statm = read_text("/proc/self/statm").value_or(std::string());
-  const auto fields = words(statm);
+  const auto fields = words_between(statm);
   // size resident shared text lib data dt, in pages (proc(5)).
   if (fields.size() < 6) return std::nullopt;
   const auto address_space = left(RLIMIT_AS, parse_integer(fields[0]));
@@ -65,7 +64,7 @@ bool CpuInfo::has_all(const std::vector<std::string_view>& wanted) const {
 
 CpuInfo parse_cpuinfo(std::string_view text) {
   CpuInfo info;
-  for (std::string_view line : lines(text)) {
+  for (std::string_view line : words_between(text, "\n")) {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
     read_field(info, trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
@@ -79,11 +78,11 @@ CpuInfo read_cpuinfo() {
 
 MemoryInfo parse_meminfo(std::string_view text) {
   MemoryInfo info;
-  for (const std::string_view line : lines(text)) {
+  for (const std::string_view line : words_between(text, "\n")) {
     // "Name:   123 kB" or "Name:   123"
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
-    const auto parts = words(line.substr(colon + 1));
+    const auto parts = words_between(line.substr(colon + 1));
     if (parts.empty() || parts.size() > 2 || (parts.size() == 2 && parts[1] != "kB")) continue;
     const auto number = parse_integer(parts[0]);
     if (!number || *number < 0) continue;
@@ -110,8 +109,8 @@ std::optional<std::string> chosen_word(std::string_view text) {
 }
 
 std::optional<MachineTimes> parse_machine_times(std::string_view text, double ticks_per_second) {
-  for (const std::string_view line : lines(text)) {
-    const auto fields = words(line);
+  for (const std::string_view line : words_between(text, "\n")) {
+    const auto fields = words_between(line);
     if (fields.empty() || fields[0] != "cpu") continue;
     // cpu user nice system idle iowait irq softirq steal
     constexpr std::size_t columns = 8;
@@ -135,17 +134,6 @@ std::optional<MachineTimes> read_machine_times() {
   return parse_machine_times(*text, static_cast<double>(sysconf(_SC_CLK_TCK)));
 }
 
-std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> parts;
-  std::size_t start = 0;
-  while (start < text.size()) {
-    const std::size_t end = std::min(text.find_first_of(separators, start), text.size());
-    if (end > start) parts.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return parts;
-}
-
 std::optional<std::string> read_text(const std::string& path, std::size_t limit) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
@@ -159,14 +147,6 @@ std::optional<std::string> read_text(const std::string& path, std::size_t limit)
   }
   if (file.bad()) return std::nullopt;
   return content;
-}
-
-std::vector<std::string_view> lines(std::string_view text) {
-  return split(text, "\n");
-}
-
-std::vector<std::string_view> words(std::string_view text) {
-  return split(text, blank);
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {

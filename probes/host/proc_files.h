@@ -74,15 +74,6 @@ std::optional<MachineTimes> read_machine_times();
 /// size to ask for, so the limit bounds the memory that a strange mount could take.
 std::optional<std::string> read_text(const std::string& path, std::size_t limit = 1 << 22);
 
-/// The parts between any of `separators`, without empty ones.
-std::vector<std::string_view> split(std::string_view text, std::string_view separators);
-
-/// Lines without their line end.
-std::vector<std::string_view> lines(std::string_view text);
-
-/// Words between spaces and tabs.
-std::vector<std::string_view> words(std::string_view text);
-
 /// The whole of the trimmed text as a decimal number; absent for anything else (empty, trailing
 /// letters, out of range).
 std::optional<std::int64_t> parse_integer(std::string_view text);

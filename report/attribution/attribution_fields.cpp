@@ -162,7 +162,7 @@ void straggler(Json& json, auto& one, const AttributionView* view) {
   json("significant", one.significant);
   late_cause(json, one.cause);
   json.array("shares", one.shares, cause_share);
-  json("sentence", one.sentence, or_null);
+  if constexpr (!reads<Json>) json("times_as_long", one.times_as_long);
 }
 
 template <class Json>
@@ -183,23 +183,6 @@ void stragglers(Json& json, auto& report, const AttributionView* view) {
   if constexpr (reads<Json>) report.pairs = std::move(matrix);
 }
 
-constexpr auto nccl_use = []<class Json>(Json& json, auto& use) {
-  json.named("nccl_use");
-  json("network_operations", use.operations);
-  json("sent_bytes", use.sent_bytes);
-  const auto mean = [&](const char* key, auto& sum) {
-    Nanoseconds each = use.mean(sum);
-    json(key, each);
-    if constexpr (reads<Json>)
-      sum = Nanoseconds(saturated<std::int64_t>(static_cast<double>(each.count()) *
-                                                static_cast<double>(use.operations)));
-  };
-  mean("operation_ns", use.duration);
-  mean("gpu_wait_ns", use.gpu_wait);
-  mean("peer_wait_ns", use.peer_wait);
-  mean("network_wait_ns", use.network_wait);
-};
-
 constexpr auto participant = []<class Json>(Json& json, auto& part) {
   FIELDS(json, part.rank, part.start, part.end);
   json("wait_ns", part.wait);
@@ -209,7 +192,6 @@ constexpr auto participant = []<class Json>(Json& json, auto& part) {
   } else {
     json("transfer_ns", part.known ? std::optional(part.transfer) : std::nullopt);
   }
-  json.object("nccl", part.nccl, nccl_use);
 };
 
 constexpr auto collective = []<class Json>(Json& json, auto& one) {

@@ -134,6 +134,37 @@ std::string cost_line(const AttributionView& view, const Straggler& straggler) {
       job_ranks(view.attribution));
 }
 
+/// "pipeline stage 3 computes 1.60 times as long as the other stages"; empty for other causes.
+std::string computes_text(const Straggler& straggler) {
+  if (!straggler.times_as_long) return "";
+  return fmt::format("{} computes {:.2f} times as long as {}",
+                     capitalised(straggler.unit),
+                     *straggler.times_as_long,
+                     straggler.level == LateUnit::stage ? "the other stages" : "its peers");
+}
+
+/// How often it is late, why, and what a step takes when it is not.
+std::string lateness_line(const AttributionView& view, const Straggler& straggler) {
+  const StepChoice& choice = view.attribution.step_choice;
+  const std::string computes = computes_text(straggler);
+  const std::string ranks =
+      listed(straggler.members, [](Rank rank) { return fmt::format("{}", rank.index); });
+  std::string line = fmt::format(
+      "{}, in {} of {} steps{}.",
+      computes.empty() ? capitalised(straggler.unit) + ": the largest cause of waiting" : computes,
+      straggler.steps,
+      choice.steps > choice.excluded ? choice.steps - choice.excluded : choice.steps,
+      straggler.level == LateUnit::rank || ranks.empty() ? "" : fmt::format(" (ranks {})", ranks));
+  const auto& replay = view.attribution.efficiency;
+  if (straggler.saved && replay)
+    line += fmt::format(" Without that a step takes {} instead of {}.",
+                        seconds(in_seconds(replay->step_time - *straggler.saved)),
+                        seconds(in_seconds(replay->step_time)));
+  // The unit says why.
+  if (straggler.level == LateUnit::stage || straggler.level == LateUnit::rotating) return line;
+  return line + " " + capitalised(straggler.cause_text("no single cause explains 80 %")) + ".";
+}
+
 bool lost_something(const RankRecording& recording) {
   return std::ranges::any_of(recording.losses, [](const auto& loss) { return loss.second > 0; });
 }
@@ -232,11 +263,8 @@ Found straggler_found(const AttributionView& view, const Straggler& straggler) {
   const double lost =
       replayed ? in_seconds(*job.stragglers.saved) : straggler.exposed_per_step_ms * 1e-3;
   if (!(lost > 0.0) || !(step > 0.0)) {  // known by its own work alone
-    const std::string& known = straggler.sentence;
-    return {0.0,
-            known.substr(0, std::min(known.find(", in "), known.size())) + ": " + advice->action,
-            advice,
-            true};
+    const std::string computes = computes_text(straggler);
+    return {0.0, (computes.empty() ? who : computes) + ": " + advice->action, advice, true};
   }
   const std::string costs = replayed && all.size() > 1
                                 ? fmt::format("; it and {} more cost", all.size() - 1)
@@ -460,7 +488,7 @@ Verdict judge_attribution(const AttributionView& view) {
                         : limit.sentence);
   const bool straggler_first = !found.empty() && found.front().straggler;
   if (worst != nullptr) {
-    lines.push_back(worst->sentence);
+    lines.push_back(lateness_line(view, *worst));
     lines.push_back(cost_line(view, *worst));
   } else if (!attribution.stragglers.abstention.empty() && attribution.recordings.size() > 1) {
     lines.push_back(sentence(attribution.stragglers.abstention));

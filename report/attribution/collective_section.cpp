@@ -17,7 +17,6 @@ struct KindSum {
   std::optional<double> bytes;
   double seconds_with_bytes = 0.0;  // pure transfer of those whose bytes are known
   CollectiveTime time;
-  std::optional<double> network;  // that network operations waited for others than their GPU
   std::vector<double> shortest;
   std::vector<double> spread_of_ends;
 };
@@ -31,19 +30,6 @@ std::string way_name(const CollectiveWait& collective) {
   return collective.algorithm + (both ? " " : "") + collective.protocol;
 }
 
-std::optional<double> network_wait(const CollectiveWait::Participant& part) {
-  const auto& use = part.nccl;
-  if (!use || use->operations == 0) return std::nullopt;
-  return in_seconds(use->mean(use->network_wait)) + in_seconds(use->mean(use->peer_wait));
-}
-
-/// Of the rank whose operations waited longest.
-std::optional<double> longest_network_wait(const CollectiveWait& collective) {
-  std::optional<double> longest;
-  for (const auto& part : collective.participants) longest = std::max(longest, network_wait(part));
-  return longest;
-}
-
 std::vector<KindSum> sums_by_kind(const Attribution& attribution) {
   std::map<std::pair<std::string, std::string>, KindSum> sums;
   for (const CollectiveWait& collective : attribution.collectives) {
@@ -52,8 +38,6 @@ std::vector<KindSum> sums_by_kind(const Attribution& attribution) {
     ++sum.count;
     sum.time.add(collective);
     sum.spread_of_ends.push_back(in_seconds(collective.spread_of_ends));
-    for (const auto& part : collective.participants)
-      if (const auto wait = network_wait(part)) sum.network = sum.network.value_or(0.0) + *wait;
     // Unrecorded ranks may have come after the last that is known.
     if (!std::ranges::all_of(collective.participants, &CollectiveWait::Participant::known))
       continue;
@@ -103,8 +87,7 @@ Table single_table(const AttributionView& view) {
        [](const One& one) { return if_said(one.algorithm); }},
       {measure("protocol", "protocol").as_detail().if_present(),
        [](const One& one) { return if_said(one.protocol); }},
-      {measure("channels", "channels", Unit::count).as_detail().if_present(), &One::channels},
-      {seconds("network_wait_s", "network wait").if_present(), longest_network_wait}};
+      {measure("channels", "channels", Unit::count).as_detail().if_present(), &One::channels}};
   Table table =
       make_table("collective", "Single collectives", listed_collectives(view.attribution), columns);
   table = limit_rows(std::move(table), "collectives");
@@ -218,7 +201,7 @@ Table losses_table(const Attribution& attribution) {
 
 Table kinds_table(const AttributionView& view) {
   const std::vector<KindSum> kinds = sums_by_kind(view.attribution);
-  Table table = make_table<KindSum>(
+  return make_table<KindSum>(
       "collective_kind",
       "Collectives by kind",
       kinds,
@@ -239,12 +222,8 @@ Table kinds_table(const AttributionView& view) {
         }},
        {times("spread_of_ends_s", "ends apart"),
         [](const KindSum& sum) { return median(sum.spread_of_ends); }},
-       {parameter("way", "way").if_present(), [](const KindSum& sum) { return if_said(sum.way); }},
-       {times("network_wait_s", "network").if_present(), &KindSum::network}});
-  if (std::ranges::any_of(kinds, [](const KindSum& sum) { return sum.network.has_value(); })) {
-    table.notes.push_back(reading_note("collective_kind network"));
-  }
-  return table;
+       {parameter("way", "way").if_present(),
+        [](const KindSum& sum) { return if_said(sum.way); }}});
 }
 
 Table fabric_table(const AttributionView& view) {

@@ -134,10 +134,6 @@ Section stragglers_section(const AttributionView& view) {
   if (!report.abstention.empty()) section.lead.push_back(report.abstention);
   if (report.stragglers.empty()) return section;
   section.lead.push_back(recurrence_sentence(report));
-  for (std::size_t i = 0; i < std::min<std::size_t>(report.stragglers.size(), 5); ++i) {
-    if (!report.stragglers[i].sentence.empty())
-      section.list.push_back(report.stragglers[i].sentence);
-  }
   section.tables = {straggler_table(view), shares_table(report), entries_table(report)};
   return section;
 }

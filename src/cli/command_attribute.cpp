@@ -71,13 +71,11 @@ void export_file(const Job& job, const Attributed& attributed, const AttributeOp
                       is_export(options.rules) ? options.rules : file);
   }
   const ExportCounts counts = export_timeline(job, attributed, options.export_path, wanted);
-  print_error(
-      "{}: {} slices, {} arrows, {} counter values, {:.1f} MB; open it at ui.perfetto.dev\n",
-      options.export_path,
-      counts.slices,
-      counts.arrows,
-      counts.counters,
-      static_cast<double>(counts.bytes) / 1e6);
+  print_error("{}: {} slices, {} arrows, {:.1f} MB; open it at ui.perfetto.dev\n",
+              options.export_path,
+              counts.slices,
+              counts.arrows,
+              static_cast<double>(counts.bytes) / 1e6);
   if (counts.left_out > 0)
     print_error("{} slices were left out, because too many overlap on one stream or thread\n",
                 counts.left_out);

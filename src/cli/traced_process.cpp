@@ -185,25 +185,13 @@ TracedEnvironment traced_environment(const TraceOptions& options,
       options.cupti_library.empty() ? "" : fs::absolute(options.cupti_library).string();
   settings.window = window_of(options);
   TracedEnvironment result;
-  settings.next = of_another_tool(cuda_variable);
-  if (!settings.next.empty()) {
-    result.warnings.push_back(
-        fmt::format("{} is {}: it is started after the capture, which takes CUPTI first",
-                    cuda_variable,
-                    settings.next));
-  }
-  settings.next_profiler = of_another_tool(nccl_variable);
-  if (settings.next_profiler == "none") settings.next_profiler.clear();
-  if (!settings.next_profiler.empty())
-    result.warnings.push_back(fmt::format(
-        "{} is {}: it is called after the capture", nccl_variable, settings.next_profiler));
   result.variables = to_variables(settings);
-  result.variables.emplace_back(cuda_variable, own);
-  if (const std::string ranges = of_another_tool(nvtx_variable); !ranges.empty()) {
-    result.warnings.push_back(fmt::format(
-        "{} was {}: that tool does not see the ranges of this run", nvtx_variable, ranges));
+  for (const char* variable : {cuda_variable, nvtx_variable, nccl_variable}) {
+    if (const std::string tool = of_another_tool(variable); !tool.empty() && tool != "none")
+      result.warnings.push_back(
+          fmt::format("{} was {}: that tool does not see this run", variable, tool));
+    result.variables.emplace_back(variable, own);
   }
-  result.variables.emplace_back(nvtx_variable, own);
   constexpr std::size_t longest =
       254;  // NCCL cuts the rest (src/plugin/plugin_open.cc, 2.21 to 2.30)
   if (own.size() > longest)
@@ -212,7 +200,6 @@ TracedEnvironment traced_environment(const TraceOptions& options,
         "numbers are not recorded; install {} in a shorter folder",
         longest,
         library_name));
-  result.variables.emplace_back(nccl_variable, own);
   return result;
 }
 }  // namespace scaleworth::cli

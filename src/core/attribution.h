@@ -97,7 +97,8 @@ struct Straggler {
   bool significant = false;      // the waiting caused is more than the clock error explains
   LateCause cause = LateCause::undecided;  // explains at least 80 %, else undecided
   std::vector<CauseShare> shares;          // largest first
-  std::string sentence;                    // for people
+  /// By its compute, as that of its peers: 1.5 where it takes half as long again.
+  std::optional<double> times_as_long{};
 
   /// "cause: the CPU launched too late (data loading)", the cause with its largest detail; else
   /// `undecided`.
@@ -195,23 +196,6 @@ struct Efficiency {
   std::vector<WhatIf> what_if;  // each alone, the largest saving first; savings do not add up
 };
 
-/// What NCCL itself reported of one rank's part in a collective: sums over its network operations,
-/// each one channel's sends or receives to one peer. The three waits and the time in which nothing
-/// was under way sum to the duration.
-struct NcclUse {
-  std::int64_t operations = 0;
-  std::int64_t sent_bytes = 0;
-  Nanoseconds duration{};
-  Nanoseconds gpu_wait{};      // for data of the own GPU, or for it to take what came
-  Nanoseconds peer_wait{};     // for the receiver's credit
-  Nanoseconds network_wait{};  // for the network, or for what the peer had not sent yet
-
-  /// A sum per operation; they run side by side, so this compares with the kernel's duration.
-  Nanoseconds mean(Nanoseconds sum) const {
-    return operations > 0 ? sum / operations : Nanoseconds{};
-  }
-};
-
 /// One collective over all its ranks: who came when, who waited, what the transfer took.
 struct CollectiveWait {
   CollectiveKind kind = CollectiveKind::unknown;
@@ -233,8 +217,7 @@ struct CollectiveWait {
     Nanoseconds end{};
     Nanoseconds wait{};
     Nanoseconds transfer{};
-    std::optional<NcclUse> nccl{};  // what NCCL reported of this rank's part
-    bool below_error = false;       // `wait` is no longer than the clock error: it may be transfer
+    bool below_error = false;  // `wait` is no longer than the clock error: it may be transfer
     bool known = true;  // false: not all that it waited for are recorded; `transfer` may be waiting
   };
   std::vector<Participant> participants;  // by rank

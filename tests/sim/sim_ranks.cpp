@@ -106,9 +106,7 @@ CollectiveMeasured SimRankGroup::time_collective(const CollectiveWork& work,
     seconds = way.alpha_s + way.beta_s_per_byte * bytes;
     measured.ran = RanAlgorithm{{way.algorithm, way.protocol}, 16};
     for (const WayTruth& one : truth_.ways) {
-      measured.predictions.push_back(
-          {{one.algorithm, one.protocol},
-           Seconds(one.bias * (one.alpha_s + one.beta_s_per_byte * bytes))});
+      measured.offered.push_back({one.algorithm, one.protocol});
     }
   } else if (!work.algorithm.empty()) {
     throw NothingToMeasure("asks no tuner");

@@ -56,12 +56,9 @@ double indirect_share(const Excess& excess) {
 }  // namespace
 
 CountedSteps::CountedSteps(const StepPlan& steps) : plan(steps) {
-  std::map<std::optional<StepExclusion>, std::int64_t> reasons;
-  for (const auto& of_rank : plan.by_rank)
-    for (const StepSpan& step : of_rank) ++reasons[step.excluded];
-  all_are_excluded = !reasons.contains(std::nullopt);
-  const auto most = std::ranges::max_element(reasons, {}, [](const auto& a) { return a.second; });
-  if (most != reasons.end()) reason = most->first;
+  all_are_excluded = std::ranges::none_of(plan.by_rank, [](const auto& of_rank) {
+    return std::ranges::any_of(of_rank, [](const StepSpan& step) { return !step.excluded; });
+  });
   std::set<std::int32_t> different;
   double sum = 0.0;
   double spans = 0.0;

@@ -34,9 +34,8 @@ struct Delays {
 struct CountedSteps {
   const StepPlan& plan;
   bool all_are_excluded = false;
-  std::optional<StepExclusion> reason{};  // why most steps are excluded, when all are
-  std::int32_t numbers = 0;               // how many different ones count
-  nanoseconds mean_length{};              // of the steps that count, over steps and ranks
+  std::int32_t numbers = 0;   // how many different ones count
+  nanoseconds mean_length{};  // of the steps that count, over steps and ranks
 
   explicit CountedSteps(const StepPlan& steps);
   bool counts(const std::optional<StepExclusion>& excluded) const {

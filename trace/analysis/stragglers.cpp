@@ -17,32 +17,6 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
-std::string share_in_words(const CauseShare& share, nanoseconds sum) {
-  // Above 100 % other parts were shorter than the median rank's: nothing else is to explain.
-  const double percent = std::min(100.0, 100.0 * in_ns(share.time) / in_ns(sum));
-  std::string text = fmt::format("{:.0f} % {}", percent, word_of(share.cause));
-  if (const std::string detail = share.detail_text(); !detail.empty())
-    text += fmt::format(" ({})", detail);
-  return text;
-}
-
-std::string cause_in_words(const Straggler& straggler) {
-  nanoseconds sum{};
-  for (const CauseShare& share : straggler.shares) add_bounded(sum, share.time);
-  if (sum <= nanoseconds::zero())
-    return "Why is not recorded: it has no earlier collective to compare from.";
-  if (straggler.cause != LateCause::undecided)
-    return fmt::format("Cause: {}.", share_in_words(straggler.shares.front(), sum));
-  std::string text = "No single cause explains 80 %:";
-  constexpr std::size_t shown = 3;
-  // Smaller than that is noise of the comparison.
-  const nanoseconds least = sum / 50;
-  for (std::size_t i = 0; i < straggler.shares.size() && i < shown; ++i)
-    if (straggler.shares[i].time >= least)
-      text += (i == 0 ? " " : ", ") + share_in_words(straggler.shares[i], sum);
-  return text + ".";
-}
-
 /// Whether the ranks of a pipeline take turns: at least a tenth of all waiting is at messages from
 /// one rank to another. Such waiting no rank causes, and the first stage comes last at the end of a
 /// step however fast it is.
@@ -224,7 +198,6 @@ class Investigation {
         named.push_back(std::move(one));
     settle(report);
     std::ranges::stable_sort(named, std::ranges::greater{}, &Straggler::gpu_seconds);
-    for (Straggler& one : named) one.sentence = sentence(one, named.size());
     report.finding = StragglerFinding::named;
     if (bubble_ > 0.0) report.taking_turns = lost(bubble_);
     if (named.empty()) std::tie(report.finding, report.abstention) = no_straggler_reason();
@@ -410,25 +383,13 @@ class Investigation {
                         unit->name,
                         1.0 + unit->excess,
                         members.size());
-      straggler.sentence = fmt::format("computes {:.2f} times as long as {}, in",
-                                       1.0 + (unit->in_some_pieces ? longer : unit->excess),
-                                       stage ? "the other stages" : "its peers");
-    } else {
-      const bool several = straggler.level == LateUnit::rank && members.size() > 1;
-      if (members.size() > 1) {
-        sum = {{}, {}, sum.host, {}, {}, {}};
-        sum.part(Part::host_late) = rounded_ns(paused_.time);
-        straggler.steps = paused_.steps;
-        straggler.significant |= paused_.time > in_ns(alignment_.report.error) * paused_.steps;
-      }
-      straggler.sentence = fmt::format(
-          "{} the other GPUs waiting {} per step on average and {} the largest cause in",
-          several ? "keep" : "keeps",
-          time_in_words(rounded_ns(straggler.exposed_per_step_ms * 1e6)),
-          several ? "are" : "is");
+      straggler.times_as_long = 1.0 + (unit->in_some_pieces ? longer : unit->excess);
+    } else if (members.size() > 1) {
+      sum = {{}, {}, sum.host, {}, {}, {}};
+      sum.part(Part::host_late) = rounded_ns(paused_.time);
+      straggler.steps = paused_.steps;
+      straggler.significant |= paused_.time > in_ns(alignment_.report.error) * paused_.steps;
     }
-    straggler.sentence += fmt::format(
-        " {} of {} step{}.", straggler.steps, steps_.numbers, steps_.numbers == 1 ? "" : "s");
     straggler.shares = cause_shares(sum, stage, numbers_);
     for (CauseShare& share : straggler.shares)
       if (share.host) share.detail = host_range(members.front(), share);
@@ -509,57 +470,7 @@ class Investigation {
     straggler.steps = steps_.numbers;
     straggler.cause = LateCause::more_work;
     straggler.significant = true;
-    straggler.sentence = "change from one to the next, for all operations alike.";
     return straggler;
-  }
-
-  /// Who it is, how often, what it costs, and why.
-  std::string sentence(const Straggler& one, std::size_t named) const {
-    const double share = lost(one.gpu_seconds * 1e9);
-    const Place place = numbers_.place_of(one.rank).value();
-    const auto& stage = job_.recordings[place.index].origin.pipeline_stage;
-    std::string text = one.unit;
-    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-    const auto members =
-        mapped(one.members, [](Rank rank) { return static_cast<std::uint32_t>(rank.index); });
-    if (one.level != LateUnit::rank && !members.empty())
-      text += fmt::format(" ({})", rank_names(members));
-    const Origin& origin = job_.recordings[place.index].origin;
-    if (origin.rank_basis == RankBasis::counted && one.level == LateUnit::rank && members.empty())
-      text += fmt::format(" ({})", origin.file.substr(origin.file.find_last_of('/') + 1));
-    if (stage && one.level == LateUnit::rank) text += fmt::format(" (pipeline stage {})", *stage);
-    text += " " + one.sentence;
-    const nanoseconds step = replay_.windows.step_time;
-    if (one.saved)
-      text +=
-          fmt::format(" {} a step takes {} instead of {}{}",
-                      one.level == LateUnit::stage ? "With the work spread evenly over the stages"
-                      : one.level == LateUnit::rotating ? "With equal lengths"
-                                                        : "Without its lateness",
-                      time_in_words(step - *one.saved),
-                      time_in_words(step),
-                      named > 1 ? "; its part of what all named cost together is" : ":");
-    if (!alignment_.report.comparable && !(one.gpu_seconds > 0.0))
-      text += " What that costs is not known: " + alignment_.report.reason + ".";
-    else
-      text +=
-          fmt::format("{} {:.1f} % of all GPU time, {} GPU-hours in every hour of the job.",
-                      one.saved ? "" : " That is",
-                      100.0 * share,
-                      three_digits(share * std::max(static_cast<double>(job_.recordings.size()),
-                                                    static_cast<double>(job_size(job_).at_least))));
-    if (!one.saved && replay_.reason.empty())
-      text += " A replay without its lateness does not save that: part of it is not explained.";
-    if (one.level == LateUnit::stage)
-      text += " The model is cut unevenly, no single GPU is to blame.";
-    else if (one.level != LateUnit::rotating)
-      text += " " + cause_in_words(one);
-    if (steps_.all_are_excluded)
-      text += fmt::format(
-          " No step of the recording is fit for averages ({}): this is "
-          "what happened here, not the steady state.",
-          exclusion_text(*steps_.reason));
-    return text;
   }
 
   std::pair<StragglerFinding, std::string> no_straggler_reason() const {

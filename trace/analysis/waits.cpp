@@ -32,8 +32,6 @@ void add_metadata(const Job& job, const MatchedCollective& matched, CollectiveWa
     if (known->algorithm != NameId::none) algorithms.emplace(recording.names.at(known->algorithm));
     if (known->protocol != NameId::none) protocols.emplace(recording.names.at(known->protocol));
     if (known->channels) channels.insert(known->channels);
-    if (known->nccl_use != no_index)
-      wait.participants.at(i).nccl = recording.nccl_uses.at(known->nccl_use);
   }
   wait.algorithm = agreed(algorithms);
   wait.protocol = agreed(protocols);
@@ -178,7 +176,6 @@ void add_collective_wait(const Job& job,
                                  split.end,
                                  split.split - split.start,
                                  split.end - split.split,
-                                 {},
                                  split.below_error,
                                  split.known});
     waits.by_rank[place.index].push_back(split);

@@ -61,10 +61,8 @@ class Joiner {
     communications_ = size(first_.communications);
     copies_ = size(first_.copies);
     synchronizations_ = size(first_.synchronizations);
-    const std::uint32_t uses = size(first_.nccl_uses);
     for (Communication one : later_.communications) {
       for (NameId* id : {&one.group, &one.algorithm, &one.protocol}) *id = name(*id);
-      shift(one.nccl_use, uses);
       first_.communications.push_back(one);
     }
     for (Copy copy : later_.copies) {
@@ -75,7 +73,6 @@ class Joiner {
       if (one.event_record) *one.event_record += correlations_;
       first_.synchronizations.push_back(one);
     }
-    std::ranges::move(later_.nccl_uses, std::back_inserter(first_.nccl_uses));
     for (auto& [id, group] : later_.groups) first_.groups.try_emplace(name(id), std::move(group));
     for (std::string& thread : later_.threads) {
       const auto known = std::ranges::find(first_.threads, thread);

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/json_events.h"
 
-#include "src/core/files/fields.h"
 #include "src/core/process.h"
-
-#include <deque>
 
 namespace scaleworth::trace {
 namespace {
 /// The part of a byte stream that is in memory: it moves along, and grows for what does not fit.
-/// Its text is in the shortest spelling (simplify_escapes): readers compare bytes.
 class JsonWindow {
  public:
   /// `bytes` in memory, growing to `most`.
@@ -34,53 +30,31 @@ class JsonWindow {
   bool more() {
     if (ended_) return false;
     if (begin_ > front_slack) {
-      std::memmove(buffer_.data() + front_slack, data(), end_ + held_ - begin_);
+      std::memmove(buffer_.data() + front_slack, data(), end_ - begin_);
       end_ -= begin_ - front_slack;
       begin_ = front_slack;
     }
-    if (end_ + held_ + back_slack >= buffer_.size()) {
+    if (end_ + back_slack >= buffer_.size()) {
       buffer_.resize(front_slack + std::min(2 * (end_ - begin_), most_) + back_slack, ' ');
-      if (end_ + held_ + back_slack >= buffer_.size()) return false;
+      if (end_ + back_slack >= buffer_.size()) return false;
     }
-    const std::size_t room = buffer_.size() - back_slack - end_ - held_;
-    const auto got = source_.read({buffer_.data() + end_ + held_, room});
+    const std::size_t room = buffer_.size() - back_slack - end_;
+    const auto got = source_.read({buffer_.data() + end_, room});
     ended_ = got < room;
-    const std::size_t before = end_;
-    simplify(held_ + got);
-    return got > 0 || end_ > before;
+    end_ += got;
+    return got > 0;
   }
   bool ended() const { return ended_; }
-  /// Of the first byte of `rest` among all that were in `rest`.
+  /// Of the first byte of `rest` in the stream.
   std::uint64_t position() const { return position_; }
-  /// Of the byte at `offset` of `rest` in the stream; where escapes were simplified, to within what
-  /// one read of the stream brought.
-  std::uint64_t stream_position(std::size_t offset = 0) {
-    const std::uint64_t at = position_ + offset;
-    for (; !shortened_.empty() && shortened_.front().first <= at; shortened_.pop_front())
-      removed_ += shortened_.front().second;
-    return at + removed_;
-  }
 
  private:
-  /// Takes `bytes` behind the end into the text, but for an escape that may go on behind them.
-  void simplify(std::size_t bytes) {
-    const auto text = simplify_escapes({buffer_.data() + end_, bytes}, ended_);
-    const std::uint64_t at = position_ + end_ - begin_ + text.simple;
-    held_ = text.open;
-    end_ += text.simple;
-    const std::size_t removed = bytes - text.simple - text.open;
-    if (removed > 0) shortened_.emplace_back(at, removed);
-  }
-
   ByteSource& source_;
   std::size_t most_;
   std::vector<char> buffer_;
   std::size_t begin_ = front_slack;
   std::size_t end_ = front_slack;
-  std::size_t held_ = 0;  // bytes behind the end: of an escape whose rest has not come
   std::uint64_t position_ = 0;
-  std::uint64_t removed_ = 0;  // bytes of the stream that simpler escapes saved, up to position_
-  std::deque<std::pair<std::uint64_t, std::uint64_t>> shortened_;  // further ones, by position
   bool ended_ = false;
 };
 
@@ -280,7 +254,7 @@ class Walk {
     return next() != '\0';
   }
 
-  /// The next element: as it is, else repaired, else left out.
+  /// The next element, or it is left out.
   void one_event() {
     if (!at_event()) return;
     fill();
@@ -289,7 +263,7 @@ class Walk {
     const auto follower = follower_.first(window_);
     if (follower != not_found) {
       const auto bytes = window_.rest().rfind('}', follower) + 1;
-      if (bytes > 0 && (try_event(bytes) || try_repaired(bytes))) return;
+      if (bytes > 0 && try_event(bytes)) return;
     }
     const auto end = follower == not_found
                          ? end_of_value()
@@ -303,8 +277,6 @@ class Walk {
   void last_event(std::size_t end) {
     const auto bracket = window_.ended() ? bracket_.first(window_) : not_found;
     if (bracket != not_found) {
-      const auto bytes = window_.rest().rfind('}', bracket) + 1;
-      if (bytes > 0 && bytes <= farthest_end && try_repaired(bytes)) return;
       // Nothing but what is next is known to be damaged.
       end = std::min(end, bracket);
     }
@@ -319,30 +291,16 @@ class Walk {
     return parsed.bytes > 0;
   }
 
-  void lose_event(std::size_t bytes, const char* what) {
-    if (recording_.losses[what]++ == 0)
-      recording_.remarks.push_back(
-          fmt::format("The first of the {} stands at byte {}.", what, window_.stream_position()));
-    window_.consume(bytes);
-  }
-
   /// The next element, or all that is left when it has no end.
   void lose_malformed(std::size_t bytes) {
     if (bytes == not_found) {
       cut_off();
-    } else {
-      lose_event(bytes, "malformed_events");
+      return;
     }
-  }
-
-  bool try_repaired(std::size_t bytes) {
-    auto text = repair_event(window_.rest().substr(0, bytes));
-    const auto length = text.size();
-    text.insert(0, JsonWindow::front_slack, ' ');
-    text.append(JsonWindow::back_slack, ' ');
-    if (!batch_.parse(text.data() + JsonWindow::front_slack, length).well) return false;
-    lose_event(bytes, "repaired_events");
-    return true;
+    if (recording_.losses["malformed_events"]++ == 0)
+      recording_.remarks.push_back(
+          fmt::format("The first of the malformed_events stands at byte {}.", window_.position()));
+    window_.consume(bytes);
   }
 
   /// False, as nothing is left.
@@ -351,7 +309,7 @@ class Walk {
     recording_.losses["truncated_bytes"] += static_cast<std::int64_t>(window_.rest().size());
     recording_.remarks.push_back(
         fmt::format("The file ends early, at byte {}: what it says up to there was read.",
-                    window_.stream_position(window_.rest().size())));
+                    window_.position() + window_.rest().size()));
     window_.consume(window_.rest().size());
     return false;
   }

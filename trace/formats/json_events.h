@@ -127,9 +127,6 @@ std::size_t value_end(std::string_view text, std::size_t start);
 /// events, unless it is inside of one. not_found when there is none.
 std::size_t last_event_end(std::string_view text, std::size_t limit);
 
-/// Whether `text` begins, at the quote at `quote`, with a key that events have and its colon.
-bool is_event_key(std::string_view text, std::size_t quote);
-
 /// The `{` of what looks like the next event after another one, from `from` on: it follows `}` and
 /// a comma and begins with a key that events have. not_found when there is none.
 std::size_t next_event(std::string_view text, std::size_t from);
@@ -137,10 +134,4 @@ std::size_t next_event(std::string_view text, std::size_t from);
 /// The `]` that seems to end the array of events from `from` on: it follows `}` and something that
 /// is no element follows it. not_found when there is none.
 std::size_t events_end(std::string_view text, std::size_t from);
-
-/// `event`, whose writer forgot to escape a name, from its `{` to its `}` with its strings escaped
-/// as JSON wants it: quotes and backslashes within, control characters (as blanks) and bytes that
-/// are no UTF-8 (as question marks). A string is taken to end at a quote that is followed by what
-/// may follow a string there. Whether the result is JSON is for a parser to say.
-std::string repair_event(std::string_view event);
 }  // namespace scaleworth::trace

@@ -97,63 +97,16 @@ std::optional<Decimal> read_decimal(std::string_view text) {
   return decimal;
 }
 
-/// Whether the quote at `quote` can close a string: a key's before a colon, a value's before the
-/// end of what holds it or before another key or string.
-bool closes(std::string_view text, std::size_t quote) {
-  const auto next = skip_space(text, quote + 1);
-  if (next >= text.size() || text[next] == ':' || text[next] == '}' || text[next] == ']')
-    return true;
-  return behind(text, behind(text, next, ','), '"') != not_found;
-}
-
-/// The closing quote of the string that opens at `quote`. Between an escaped quote and the end of a
-/// name that ends in a backslash a key of events decides.
-std::size_t closing_quote(std::string_view text, std::size_t quote) {
-  for (auto at = text.find('"', quote + 1); at != not_found; at = text.find('"', at + 1)) {
-    if (!closes(text, at)) continue;
-    if (text[at - 1] != '\\') return at;
-    const auto key = skip_space(text, skip_space(text, at + 1) + 1);
-    if (is_event_key(text, key)) return at;
-  }
-  return not_found;
-}
-
-/// Length of the well-formed UTF-8 sequence at `at`; 0 when there is none.
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto lead = static_cast<unsigned char>(text[at]);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  if (at + length > text.size()) return 0;
-  return simdjson::validate_utf8(text.data() + at, length) ? length : 0;
-}
-
-bool is_escape(std::string_view content, std::size_t backslash) {
-  if (backslash + 1 >= content.size()) return false;
-  const char next = content[backslash + 1];
-  if (next != 'u') return std::string_view("\"\\/bfnrt").find(next) != not_found;
-  const auto digits = content.substr(backslash + 2, 4);
-  return digits.size() == 4 && digits.find_first_not_of("0123456789abcdefABCDEF") == not_found;
-}
-
-void append_escaped(std::string& out, std::string_view content) {
-  for (std::size_t at = 0; at < content.size();) {
-    const char c = content[at];
-    std::size_t length = utf8_length(content, at);
-    if (c == '\\' && is_escape(content, at)) {
-      length = 2;
-    } else if (c == '"' || c == '\\') {
-      out += '\\';
-    }
-    if (length == 0) {
-      out += '?';
-      length = 1;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += ' ';
-    } else {
-      out += content.substr(at, length);
-    }
-    at += length;
-  }
+/// Whether `text` begins, at the quote at `quote`, with a key that events have and its colon.
+bool is_event_key(std::string_view text, std::size_t quote) {
+  constexpr std::array<std::string_view, 10> keys = {
+      "ph", "name", "cat", "pid", "tid", "ts", "dur", "id", "s", "args"};
+  const auto rest = text.substr(std::min(quote, text.size()));
+  if (!rest.starts_with('"')) return false;
+  constexpr std::size_t longest = 4;
+  const auto key = rest.substr(1, rest.substr(0, longest + 2).find('"', 1) - 1);
+  if (std::ranges::find(keys, key) == keys.end()) return false;
+  return behind(rest, key.size() + 2, ':') != not_found;
 }
 }  // namespace
 
@@ -176,17 +129,6 @@ std::size_t last_event_end(std::string_view text, std::size_t limit) {
     if (behind(text, behind(text, at + 1, ','), '{') != not_found) return at + 1;
   }
   return not_found;
-}
-
-bool is_event_key(std::string_view text, std::size_t quote) {
-  constexpr std::array<std::string_view, 10> keys = {
-      "ph", "name", "cat", "pid", "tid", "ts", "dur", "id", "s", "args"};
-  const auto rest = text.substr(std::min(quote, text.size()));
-  if (!rest.starts_with('"')) return false;
-  constexpr std::size_t longest = 4;
-  const auto key = rest.substr(1, rest.substr(0, longest + 2).find('"', 1) - 1);
-  if (std::ranges::find(keys, key) == keys.end()) return false;
-  return behind(rest, key.size() + 2, ':') != not_found;
 }
 
 std::size_t next_event(std::string_view text, std::size_t from) {
@@ -282,22 +224,5 @@ std::string list_text(std::string_view list) {
     at = end;
   }
   return text;
-}
-
-std::string repair_event(std::string_view event) {
-  std::string out;
-  out.reserve(event.size() + 64);
-  for (std::size_t at = 0; at < event.size(); ++at) {
-    if (event[at] != '"') {
-      out += event[at];
-      continue;
-    }
-    const auto end = std::min(closing_quote(event, at), event.size());
-    out += '"';
-    append_escaped(out, event.substr(at + 1, end - at - 1));
-    out += '"';
-    at = end;
-  }
-  return out;
 }
 }  // namespace scaleworth::trace

@@ -76,7 +76,7 @@ std::vector<Recording> read_unpacked_nsight(PeekedSource& source, const RuleTabl
 }
 
 std::vector<Recording> read_chrome_json(PeekedSource& source, const RuleTable& rules) {
-  if (is_operation_timers(simple_json(source.front()))) return read_operation_timers(source);
+  if (is_operation_timers(source.front())) return read_operation_timers(source);
   return read_kineto(source, rules);
 }
 

@@ -187,7 +187,7 @@ Measured time_memory(const MemoryWork& work, const Target& target, ArrayPool& po
     shape.stored_arrays > 0 ? stream.verify_stores() : stream.verify_sum();
   }
   const bool in_l1 = std::ranges::any_of(caches(), [&](const Cache& cache) {
-    return cache.level == 1 && cache.kind != "instruction" && set_bytes <= cache.size.value();
+    return cache.level == 1 && set_bytes <= cache.size.value();
   });
   const bool allocates = !work.nontemporal && !in_l1;
   measured.bytes = Bytes(set_bytes * work.workers);

@@ -2,6 +2,7 @@
 #include "probes/host/ranks/self_launch.h"
 
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "src/core/process.h"
 
 #include <array>
@@ -10,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <variant>
 
@@ -18,7 +18,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -222,12 +221,9 @@ Outcome<std::string> find_launcher(const std::string& name) {
     return Skipped{fmt::format("no program {}: name the mpirun to use with --mpirun", name)};
   }
   const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const auto end = rest.find(':');
-    const auto candidate = std::filesystem::path(rest.substr(0, end)) / name;
+  for (const std::string_view folder : words_between(path == nullptr ? "" : path, ":")) {
+    const auto candidate = std::filesystem::path(folder) / name;
     if (is_program(candidate)) return std::filesystem::absolute(candidate).string();
-    rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
   }
   return Skipped{
       fmt::format("{} is not in PATH: apt install openmpi-bin, or name it with --mpirun", name)};
@@ -280,31 +276,6 @@ ChildEnding run_child(const std::vector<std::string>& command, const ChildOption
   return ending;
 }
 
-std::vector<std::string> unmapped_segments(const std::string& folder,
-                                           std::filesystem::file_time_type since) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  std::string mapped;
-  for (const auto& process : fs::directory_iterator("/proc", error)) {
-    std::ifstream maps(process.path() / "maps");  // of other users it does not open
-    for (std::string line; std::getline(maps, line);)
-      if (line.find(folder) != std::string::npos) mapped += line + '\n';
-  }
-  std::vector<std::string> segments;
-  for (const auto& file : fs::directory_iterator(folder, error)) {
-    const std::string name = file.path().filename();
-    if (!name.starts_with("vader_segment.") && !name.starts_with("sm_segment.")) continue;
-    const bool fresh = file.last_write_time(error) >= since && !error;
-    // Who maps those of other users cannot be seen.
-    struct stat status {};
-    const bool own = stat(file.path().c_str(), &status) == 0 && status.st_uid == geteuid();
-    if (own && fresh && mapped.find(file.path().string() + '\n') == std::string::npos)
-      segments.push_back(file.path());
-  }
-  std::ranges::sort(segments);
-  return segments;
-}
-
 std::optional<std::string> self_launch(const SelfLaunch& job) {
   const auto launcher = find_launcher(job.launcher);
   if (const auto* skipped = std::get_if<Skipped>(&launcher)) throw UserError(skipped->reason);
@@ -316,14 +287,8 @@ std::optional<std::string> self_launch(const SelfLaunch& job) {
   // mpirun passes SIGUSR1 on to the ranks, who then finish in order; at SIGTERM it would kill them.
   options.end_signal = SIGUSR1;
   options.on_stderr = [&](std::string_view text) { errors.pass_on(text); };
-  const auto begin = std::filesystem::file_time_type::clock::now();
   const ChildEnding ending = run_child(launch_command(resolved, inspect_launch_host()), options);
-  auto failure = describe_failure(
+  return describe_failure(
       std::filesystem::path(resolved.launcher).filename(), ending, errors.lost_rank());
-  const auto left = failure ? unmapped_segments("/dev/shm", begin) : std::vector<std::string>{};
-  if (!left.empty())
-    *failure +=
-        fmt::format("; it left shared memory behind, remove it: rm {}", fmt::join(left, " "));
-  return failure;
 }
 }  // namespace scaleworth::probes::host

@@ -40,11 +40,6 @@ Outcome<std::string> find_launcher(const std::string& name);
 /// mpirun counts cores that are not ours.
 std::vector<std::string> launch_command(const SelfLaunch& job, const LaunchHost& host);
 
-/// This user's segments of Open MPI's shared memory in `folder` ("/dev/shm") that are not older
-/// than `since` and that no process maps, sorted: what a killed mpirun cannot remove.
-std::vector<std::string> unmapped_segments(const std::string& folder,
-                                           std::filesystem::file_time_type since);
-
 /// Runs the job and waits for its end: absent when every rank ended with success, else how it ended
 /// ("rank 1 was killed by signal 9 (Killed)"); its stdout and stderr are ours. Our own SIGINT or
 /// SIGTERM goes to all ranks, which get 10 s to finish. Throws UserError when there is no launcher.

@@ -17,20 +17,6 @@ export function steps({ steps: rows, outliers }, page) {
   let run = 0;
   const runs = rows.map((row, i) => ({ ...row, run: i > 0 && apart[i - 1] > 3 * usual ? ++run : run }));
   const of = (name) => runs.map((row) => ({ ...row, series: name }));
-  // Names of the dots that stand apart from those before.
-  const named = [];
-  const [first, last] = [rows[0].step, rows.at(-1).step];
-  const times = [...rows.flatMap((row) => [row.low, row.high]), ...dots.map((row) => row.time)];
-  const across = (page.width - 70) / (last - first);
-  const up = height / (Math.max(...times) - Math.min(...times));
-  for (const row of [...dots].sort((a, b) => b.time - a.time)) {
-    const wide = g.textWidth(row.link, 11) + 12;
-    const near = (other) =>
-      Math.abs(other.step - row.step) * across < wide && Math.abs(other.time - row.time) * up < 16;
-    const align =
-      (row.step - first) * across < wide / 2 ? 'left' : (last - row.step) * across < wide / 2 ? 'right' : 'center';
-    if (named.length < 24 && !named.some(near)) named.push({ ...row, align });
-  }
   const tips = [['step', 'step'], ['median', 'median (ms)', '.4~g'], ['low', '10th percentile (ms)', '.4~g'], ['high', '90th percentile (ms)', '.4~g']];
   return g.view(page, height, {
     encoding: {
@@ -56,12 +42,6 @@ export function steps({ steps: rows, outliers }, page) {
         y: { field: 'time', type: 'quantitative' },
         opacity: g.opacity(1),
         tooltip: g.tooltip([['rank', 'rank'], ['step', 'step'], ['time', 'length (ms)', '.4~g']]),
-      }),
-      ...g.layerOf(named, { type: 'text', align: { expr: 'datum.align' }, dy: -11, fontSize: 11 }, {
-        y: { field: 'time', type: 'quantitative' },
-        text: { field: 'link' },
-        color: { value: g.css('ink') },
-        opacity: g.opacity(1),
       }),
     ],
   });

@@ -85,8 +85,7 @@ Attribution attributed_job(const std::string& input) {
 }
 
 InputKind kind_of_content(std::string_view text) {
-  const std::string simple = simple_json(text.substr(0, front_bytes));
-  const std::string_view front = trimmed(simple);
+  const std::string_view front = trimmed(text.substr(0, front_bytes));
   const auto has = [&](std::string_view word) { return front.find(word) != std::string::npos; };
   if (front.starts_with("<!DOCTYPE") || front.starts_with("<html")) return InputKind::page;
   if (!front.starts_with('{') && !front.starts_with('['))

@@ -294,7 +294,7 @@ void TransferText::end_matrix(const std::vector<string_view>& words) {
 
 void TransferText::take(const std::string& line, std::size_t number) {
   place_ = fmt::format("{}:{}", file_, number);
-  const std::vector<string_view> words = words_of(line);
+  const std::vector<string_view> words = words_between(line);
   const auto rest = [&](string_view start) -> std::optional<std::string> {
     if (!string_view(line).starts_with(start)) return std::nullopt;
     return std::string(trimmed(string_view(line).substr(start.size())));
@@ -476,7 +476,7 @@ void Mamf::device(const std::string& line) {
 void Mamf::take(const std::string& line, std::size_t number) {
   constexpr string_view gpu_flag = "--cuda_device";
   place_ = fmt::format("{}:{}", file_, number);
-  const std::vector<string_view> words = words_of(line);
+  const std::vector<string_view> words = words_between(line);
   if (words.empty()) return;
   if (words.size() > 2 && words[1] == "Dtype:") {
     type_ = words[2];
@@ -485,7 +485,7 @@ void Mamf::take(const std::string& line, std::size_t number) {
   } else if (const std::size_t flag = line.find(gpu_flag); flag != std::string::npos) {
     // "--cuda_device 3", "--cuda_device=3".
     const string_view behind = string_view(line).substr(flag + gpu_flag.size());
-    const auto value = words_of(behind.substr(behind.starts_with('=') ? 1 : 0));
+    const auto value = words_between(behind.substr(behind.starts_with('=') ? 1 : 0));
     const auto gpu = value.empty() ? std::nullopt : parse_number<std::int64_t>(value[0]);
     gpu_ = whole_number<std::int64_t>(gpu, std::int64_t{0}, most_gpus - 1).value_or(gpu_);
   } else if (words[0] == "Tried" || line.starts_with("The best outcome was ")) {
@@ -560,7 +560,7 @@ void Fryer::result(const std::vector<string_view>& words) {
 
 void Fryer::take(const std::string& line, std::size_t number) {
   place_ = fmt::format("{}:{}", file_, number);
-  const std::vector<string_view> words = words_of(line);
+  const std::vector<string_view> words = words_between(line);
   if (words.size() < 2) return;
   if (words[0] == "Detected" && words.size() > 3 && words[2].starts_with('#')) {
     const auto gpu = parse_number<std::int64_t>(words[2].substr(1, words[2].size() - 2));

@@ -183,7 +183,7 @@ void TextReader::header_line(const Words& words) {
 }
 
 void TextReader::comment(string_view text) {
-  const Words words = words_of(text);
+  const Words words = words_between(text);
   if (words.empty()) return;
   constexpr string_view starting = "Collective test starting: ";
   const auto found = [&](string_view word) { return text.find(word) != string_view::npos; };
@@ -203,10 +203,10 @@ void TextReader::comment(string_view text) {
     }
   } else if (found(starting)) {
     begin_test();
-    const Words behind = words_of(text.substr(text.find(starting) + starting.size()));
+    const Words behind = words_between(text.substr(text.find(starting) + starting.size()));
     if (!behind.empty()) test_.program = {std::string(behind[0]), place()};
   } else if (found("Out of bounds values :")) {
-    const Words behind = words_of(text.substr(text.find(':') + 1));
+    const Words behind = words_between(text.substr(text.find(':') + 1));
     if (!behind.empty()) test_.out_of_bounds = parse_number<std::int64_t>(behind[0]);
   } else if (found("(ms)") && columns_) {
     columns_->time_factor = 1e3;
@@ -216,7 +216,7 @@ void TextReader::comment(string_view text) {
 }
 
 void TextReader::log_line(string_view text) {
-  const Words words = words_of(text);
+  const Words words = words_between(text);
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const auto value = parse_number<std::int64_t>(words[i + 1]);
     if (words[i] == "version" && i > 0 && words[i - 1].ends_with("CCL") &&
@@ -239,7 +239,7 @@ void TextReader::log_line(string_view text) {
 /// counts the processes and what sets a variable that may be recorded, and nothing of what the
 /// shell does besides: its line may hold secrets.
 bool TextReader::command(string_view line) {
-  Words words = words_of(line);
+  Words words = words_between(line);
   const auto is_program = [](string_view word) {
     const string_view name = word.substr(word.rfind('/') + 1);
     return name.ends_with("_perf") || name.ends_with("_perf_mpi");
@@ -297,7 +297,7 @@ bool TextReader::heading(string_view text, bool may_go_on) {
   TextColumns columns;
   bool behind_type = false;
   string_view unknown;
-  for (const string_view word : words_of(text)) {
+  for (const string_view word : words_between(text)) {
     const ForeignValue* value = text_column(word);
     if (value == nullptr) {
       unknown = word;
@@ -366,7 +366,7 @@ bool TextReader::timings(std::span<const string_view> values, TestRow& into) con
 
 /// size count type [redop] [root] values, behind whatever a launcher put in front.
 TextReader::Row TextReader::row(string_view text, TestRow& into, bool root_may_lack) const {
-  const Words words = words_of(text);
+  const Words words = words_between(text);
   std::size_t type = 2;
   for (; type < words.size(); ++type) {
     const string_view size = words[type - 2];
@@ -440,7 +440,7 @@ bool TextReader::unfinished(const std::string& line) {
       return true;
     }
     if (row_open && kind == Row::partial && joined_ < most_joined_lines &&
-        is_value(words_of(rest).empty() ? "" : words_of(rest)[0])) {
+        is_value(words_between(rest).empty() ? "" : words_between(rest)[0])) {
       open = whole;
       return true;
     }
@@ -481,7 +481,7 @@ void TextReader::take(const std::string& line) {
       front.find(" count ") != string_view::npos && front.find(" type ") != string_view::npos;
   if (hash != string_view::npos || bare) {
     const string_view rest = bare ? trimmed(without_prefix(text)) : trimmed(text.substr(hash + 1));
-    const Words words = words_of(rest);
+    const Words words = words_between(rest);
     const ForeignValue* first = words.empty() ? nullptr : text_column(words[0]);
     if (words.size() > 2 && first != nullptr && first->parameter == Parameter::message_bytes &&
         text_column(words[1]) != nullptr) {
@@ -544,16 +544,6 @@ bool PlainLines::fill() {
   size_ = static_cast<std::size_t>(text_.gcount());
   at_ = 0;
   return size_ > 0;
-}
-
-std::vector<string_view> words_of(string_view text) {
-  std::vector<string_view> words;
-  while (!(text = trimmed(text)).empty()) {
-    const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
-    words.push_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-  return words;
 }
 
 double printed_resolution(string_view number) {

@@ -176,7 +176,6 @@ class PlainLines {
   std::size_t number_ = 0;
 };
 
-std::vector<std::string_view> words_of(std::string_view text);
 /// Of "12.90" 0.01.
 double printed_resolution(std::string_view number);
 /// "run3/all_reduce.txt": "all_reduce.txt".

@@ -31,6 +31,16 @@ std::string csv_line(const std::vector<std::string>& cells) {
   return line;
 }
 
+std::vector<std::string_view> words_between(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> words;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(separators, start), text.size());
+    if (end > start) words.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return words;
+}
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (true) {

@@ -19,6 +19,10 @@ std::string_view trimmed(std::string_view text, std::string_view blank = " \t\r\
 /// What stands between the separators, one part more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
+/// What stands between any of the separators, without empty parts.
+std::vector<std::string_view> words_between(std::string_view text,
+                                            std::string_view separators = " \t\r\n");
+
 /// The number that the whole of `text` is; absent for anything else, infinity and NaN too.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {

@@ -20,7 +20,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <type_traits>
 #include <variant>
 
@@ -34,19 +33,6 @@ namespace scaleworth {
 nlohmann::json parse_bounded_json(std::string_view text,
                                   const std::string& where,
                                   std::size_t memory_bytes = std::size_t{2} << 30);
-
-/// Rewrites JSON text, or a piece of it, in place: an escape that has a shorter spelling takes it
-/// ("\u0041" becomes "A", "\/" becomes "/"), so that equal strings are equal bytes. What is left
-/// are quotes, backslashes, control characters and what is no valid escape. The text of the first
-/// `simple` bytes is then so; of a piece that is not the `last`, the `open` bytes behind it begin
-/// an escape that may go on.
-struct SimplifiedJson {
-  std::size_t simple = 0;
-  std::size_t open = 0;
-};
-SimplifiedJson simplify_escapes(std::span<char> text, bool last);
-/// All of `text` so.
-std::string simple_json(std::string_view text);
 
 /// Members under their own names, with the unit of their types:
 /// (json, one.name, one.rate, or_null(one.note)).

@@ -2,10 +2,7 @@
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
 
-#include <charconv>
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 
 #include <nlohmann/json.hpp>
 
@@ -102,87 +99,7 @@ std::string spread(const ordered_json& value, const std::string& indent) {
              (object ? ordered_json(key).dump() + ": " : "") + spread(item, indent + "  ");
   return (object ? "{" : "[") + lines + "\n" + indent + (object ? "}" : "]");
 }
-
-/// The code of "\u0041" at the front of `text`; absent where there is none.
-std::optional<std::uint32_t> escaped_code(std::string_view text) {
-  constexpr std::size_t digits = 4;
-  std::uint32_t code = 0;
-  if (text.size() < digits + 2 || text[0] != '\\' || text[1] != 'u') return std::nullopt;
-  const char* const end = text.data() + 2 + digits;
-  const auto [rest, error] = std::from_chars(text.data() + 2, end, code, 16);
-  return error == std::errc{} && rest == end ? std::optional(code) : std::nullopt;
-}
-
-void append_utf8(std::uint32_t code, std::string& out) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-    return;
-  }
-  const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes of six bits each
-  out += static_cast<char>((0xF00U >> (more + 1)) | (code >> (6 * more)));
-  for (int byte = more - 1; byte >= 0; --byte)
-    out += static_cast<char>(0x80U | ((code >> (6 * byte)) & 0x3FU));
-}
-
-/// How many bytes the escape at the front of `text` has; `simple` is its shortest spelling.
-std::size_t simplest_escape(std::string_view text, std::string& simple) {
-  constexpr std::string_view letters = "btnvfr";  // of the codes from 8 on; JSON has no \v
-  constexpr std::size_t length = 6;
-  const auto code = escaped_code(text);
-  if (!code) {
-    simple = text.starts_with("\\/") ? "/" : text.substr(0, 2);
-    return std::min<std::size_t>(text.size(), 2);
-  }
-  const bool high = *code >= 0xD800 && *code < 0xDC00;
-  const auto low = high ? escaped_code(text.substr(length)) : std::nullopt;
-  if (low && *low >= 0xDC00 && *low < 0xE000) {
-    simple.clear();
-    append_utf8(0x10000 + ((*code - 0xD800) << 10U) + (*low - 0xDC00), simple);
-    return 2 * length;
-  }
-  if (*code >= 0xD800 && *code < 0xE000) {
-    simple = text.substr(0, length);  // half of a character
-  } else if (*code == '"' || *code == '\\') {
-    simple = {'\\', static_cast<char>(*code)};
-  } else if (*code >= 8 && *code < 8 + letters.size() && *code != 11) {
-    simple = {'\\', letters[*code - 8]};
-  } else if (*code < 0x20) {
-    simple = fmt::format("\\u{:04x}", *code);
-  } else {
-    simple.clear();
-    append_utf8(*code, simple);
-  }
-  return length;
-}
 }  // namespace
-
-SimplifiedJson simplify_escapes(std::span<char> text, bool last) {
-  constexpr std::size_t longest = 12;  // of a character in two halves
-  const std::string_view all(text.data(), text.size());
-  std::string simple;
-  std::size_t written = 0;
-  for (std::size_t at = 0; at < all.size();) {
-    const std::size_t escape = std::min(all.find('\\', at), all.size());
-    if (written != at) std::memmove(text.data() + written, text.data() + at, escape - at);
-    written += escape - at;
-    at = escape;
-    if (at == all.size()) break;
-    if (!last && all.size() - at < longest) {
-      if (written != at) std::memmove(text.data() + written, text.data() + at, all.size() - at);
-      return {written, all.size() - at};
-    }
-    at += simplest_escape(all.substr(at), simple);
-    std::ranges::copy(simple, text.data() + written);
-    written += simple.size();
-  }
-  return {written, 0};
-}
-
-std::string simple_json(std::string_view text) {
-  std::string simple(text);
-  simple.resize(simplify_escapes(simple, true).simple);
-  return simple;
-}
 
 json parse_bounded_json(std::string_view text, const std::string& where, std::size_t memory_bytes) {
   std::size_t memory = 0;

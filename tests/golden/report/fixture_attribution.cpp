@@ -60,19 +60,6 @@ StepLedger ledger(int step, int rank) {
   return one;
 }
 
-/// 32 operations of 720 us each, which waited 500 us for the network, 40 us for the peer and 100 us
-/// for the GPU.
-NcclUse nccl_use() {
-  NcclUse use;
-  use.operations = 32;
-  use.sent_bytes = 96 << 20;
-  use.duration = 32 * 720us;
-  use.gpu_wait = 32 * 100us;
-  use.peer_wait = 32 * 40us;
-  use.network_wait = 32 * 500us;
-  return use;
-}
-
 CollectiveWait collective(int step, int index) {
   CollectiveWait one;
   one.kind = index == 0 ? CollectiveKind::all_reduce : CollectiveKind::all_gather;
@@ -89,7 +76,6 @@ CollectiveWait collective(int step, int index) {
     part.end = begin + lateness + 750us;
     part.wait = begin + lateness - part.start;
     part.transfer = 750us;
-    if (index == 0) part.nccl = nccl_use();
     one.participants.push_back(part);
   }
   if (index == 0) {
@@ -123,8 +109,6 @@ StragglerReport stragglers() {
   straggler.cause = LateCause::host;
   straggler.shares = {{LateCause::host, 3700us, "", HostCause::data_loading},
                       {LateCause::slower_kernels, 290us, "gemm kernels +3 %"}};
-  straggler.sentence =
-      "Rank 3 is last at 4 of 8 collectives because its host loads data for 4.2 ms.";
   report.stragglers = {straggler};
   report.recurrence = Recurrence::one_rank;
   return report;

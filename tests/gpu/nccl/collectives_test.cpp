@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/gpu/nccl/group.h"
 
+#include <algorithm>
 #include <iostream>
 
 using namespace scaleworth;
@@ -76,16 +77,16 @@ TEST_CASE("each way that NCCL offers is forced, and is what runs", "[nccl][gpu]"
   if (!have_two()) return;
   CollectiveWork work = work_of(Collective::all_reduce, CollectiveMode::isolated, 1048576.0);
   const CollectiveMeasured chosen = opened_group().group->time_collective(work, short_target);
-  REQUIRE_FALSE(chosen.predictions.empty());
+  REQUIRE_FALSE(chosen.offered.empty());
   REQUIRE(chosen.ran);
-  CHECK(chosen.ran->way == chosen.predictions.front().way);
-  for (const PredictedTime& offered : chosen.predictions) {
-    work.algorithm = offered.way.algorithm;
-    work.protocol = offered.way.protocol;
+  CHECK(std::ranges::count(chosen.offered, chosen.ran->way) == 1);
+  for (const CollectiveAlgorithm& offered : chosen.offered) {
+    work.algorithm = offered.algorithm;
+    work.protocol = offered.protocol;
     const CollectiveMeasured forced = opened_group().group->time_collective(work, short_target);
     CAPTURE(work.algorithm, work.protocol);
     REQUIRE(forced.ran);
-    CHECK(forced.ran->way == offered.way);
+    CHECK(forced.ran->way == offered);
   }
   work.algorithm = "CollNetDirect";
   work.protocol = "LL";

@@ -34,7 +34,6 @@ Telemetry telemetry_of(const GpuTruth& truth, double window_s, double clock_hz) 
   }
   const double power_w = truth.power_w;
   telemetry.sm_clock_hz.assign(readings, clock_hz);
-  telemetry.memory_clock_hz.assign(readings, truth.description.memory_clock_hz.value_or(1e9));
   telemetry.power_w.assign(readings, power_w);
   telemetry.temperature_c.assign(readings, truth.temperature_c);
   const bool capped = truth.fault.slow_factor < 1.0;

@@ -43,7 +43,7 @@ int held(const std::function<bool(std::uint64_t)>& holds) {
 
 StragglerReport stragglers_of(const PipelineTruth& truth) {
   StragglerReport report = trace::attribute(generate_pipeline(truth)).result.stragglers;
-  if (!report.stragglers.empty()) UNSCOPED_INFO(report.stragglers.front().sentence);
+  if (!report.stragglers.empty()) UNSCOPED_INFO(report.stragglers.front().unit);
   UNSCOPED_INFO(report.abstention);
   return report;
 }

@@ -60,9 +60,8 @@ bool blames(const StragglerReport& report, int rank, LateCause cause) {
     return false;
   }
   const Straggler& first = report.stragglers.front();
-  const bool right = first.rank.index == rank && first.cause == cause && first.significant &&
-                     !first.sentence.empty();
-  if (!right) UNSCOPED_INFO(first.sentence);
+  const bool right = first.rank.index == rank && first.cause == cause && first.significant;
+  if (!right) UNSCOPED_INFO(first.unit);
   return right;
 }
 
@@ -100,7 +99,7 @@ TEST_CASE("Jobs in which nobody is late name nobody", "[statistics]") {
     truth.overlapped = seed % 2 == 0;
     truth.clock_offset_ns = 300e3;
     const StragglerReport report = analyse(truth).report;
-    if (!report.stragglers.empty()) UNSCOPED_INFO(report.stragglers.front().sentence);
+    if (!report.stragglers.empty()) UNSCOPED_INFO(report.stragglers.front().unit);
     return report.stragglers.empty() && !report.abstention.empty();
   });
   CHECK(silent > 0.98);

@@ -80,19 +80,11 @@ TEST_CASE("cudaProfilerApi is no range", "[trace]") {
   REQUIRE(settings.window.range.empty());
 }
 
-TEST_CASE("an injection library that was there is started after ours", "[trace]") {
-  const Given made = environment_of({}, {{"CUDA_INJECTION64_PATH", "/other.so"}});
+TEST_CASE("tools that were there are named: they do not see this run", "[trace]") {
+  const Given made = environment_of(
+      {}, {{"CUDA_INJECTION64_PATH", "/other.so"}, {"NCCL_PROFILER_PLUGIN", "none"}});
   REQUIRE(made.at("CUDA_INJECTION64_PATH") == "/lib/inject.so");
-  REQUIRE(made.at("SCALEWORTH_TRACE_NEXT_INJECTION") == "/other.so");
-}
-
-TEST_CASE("a profiler of NCCL that the user chose is called after ours", "[trace]") {
-  const Given made = environment_of({}, {{"NCCL_PROFILER_PLUGIN", "theirs"}});
   REQUIRE(made.at("NCCL_PROFILER_PLUGIN") == "/lib/inject.so");
-  REQUIRE(made.at("SCALEWORTH_TRACE_NEXT_PROFILER") == "theirs");
-  const Given none = environment_of({}, {{"NCCL_PROFILER_PLUGIN", "none"}});
-  REQUIRE(none.at("NCCL_PROFILER_PLUGIN") == "/lib/inject.so");
-  REQUIRE(none.count("SCALEWORTH_TRACE_NEXT_PROFILER") == 0);
 }
 
 TEST_CASE("steps may have no end, but must have a beginning before it", "[trace]") {

@@ -137,23 +137,6 @@ TEST_CASE("a file name that leads out of the run directory is refused", "[run]")
   REQUIRE(refusal(with("/files/0", "traces/rank0.json")).empty());
 }
 
-TEST_CASE("escapes take their shortest spelling, also where a piece ends inside of one", "[json]") {
-  const std::string text =
-      R"("\u0041\/\u00e4\u20ac\ud83d\ude00 \u0022\u005C\u000A\u001B\n\" \ud83d \\u0041 \u00 \x")";
-  const std::string simple =
-      "\"A/\u00e4\u20ac\U0001f600 \\\"\\\\\\n\\u001b\\n\\\" \\ud83d \\\\u0041 \\u00 \\x\"";
-  CHECK(simple_json(text) == simple);
-  CHECK(simple_json(simple) == simple);
-  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
-    std::string front = text.substr(0, cut);
-    const auto first = simplify_escapes(front, false);
-    REQUIRE(first.simple + first.open <= cut);
-    CHECK(front.substr(0, first.simple) +
-              simple_json(front.substr(first.simple, first.open) + text.substr(cut)) ==
-          simple);
-  }
-}
-
 TEST_CASE("hostile nesting is refused without recursion", "[run]") {
   REQUIRE(refusal(std::string(10'000'000, '[')) ==
           "run.json: nested deeper than 16 levels; it is no file of this program, give another "

@@ -69,7 +69,7 @@ TEST_CASE("Where ranks are missing, every result names the ranks of the job") {
   CHECK(result.stragglers.finding == StragglerFinding::named);
   const Straggler& straggler = result.stragglers.stragglers.front();
   CHECK(straggler.rank == Rank{5});
-  CHECK_THAT(straggler.sentence, StartsWith("Rank 5 "));
+  CHECK(straggler.unit == "rank 5");
   REQUIRE(result.efficiency.has_value());
   CHECK(result.efficiency->what_if.front().units == std::vector<std::string>{"rank 5"});
   CHECK(rank_at(result, Place{3}) == Rank{5});

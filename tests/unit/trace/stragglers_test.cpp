@@ -184,13 +184,8 @@ TEST_CASE("The DLRM step is late by its ranks 7, 5 and 4, and a boundary step", 
   if (!job) return;
   const StragglerReport report = stragglers_of(*job);
   REQUIRE_FALSE(report.stragglers.empty());
-  for (const Straggler& one : report.stragglers) UNSCOPED_INFO(one.sentence);
   CHECK(report.stragglers[0].rank == Rank{7});
   CHECK(report.recurrence == Recurrence::too_few);
-  for (const Straggler& straggler : report.stragglers) {
-    CHECK(straggler.sentence.find("fit for averages (boundary") != std::string::npos);
-    UNSCOPED_INFO(straggler.sentence);
-  }
   // All waiting, but for what lies below the clock error.
   nanoseconds charged{};
   for (const PairWait& pair : report.pairs) charged += pair.total;
@@ -225,7 +220,6 @@ TEST_CASE("The last pipeline stage is the cause of the job that is known for it"
   CHECK(straggler.members.size() == 2);
   CHECK(straggler.steps == 30);
   CHECK(straggler.cause == LateCause::pipeline_stage);
-  CHECK(straggler.sentence.find("no single GPU is to blame") != std::string::npos);
   // Without the long stage the published replay is 1.18 times as fast: 15 % of the time.
   const double steps_ms = 2214.4 * 8;
   const double lost_ms = straggler.gpu_seconds * 1e3 / 30;

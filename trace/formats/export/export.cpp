@@ -91,25 +91,6 @@ Selection select(const Job& job,
   return selection;
 }
 
-/// What was found out, as slices over the whole window.
-void export_verdict(const Attributed& attributed,
-                    const Selection& selection,
-                    ExportWriter& writer) {
-  std::vector<std::string> sentences;
-  for (const Straggler& straggler : attributed.result.stragglers.stragglers)
-    if (!straggler.sentence.empty()) sentences.push_back(straggler.sentence);
-  if (!attributed.result.stragglers.abstention.empty())
-    sentences.push_back(attributed.result.stragglers.abstention);
-  if (sentences.empty()) return;
-  constexpr std::size_t most_sentences = 5;
-  sentences.resize(std::min(sentences.size(), most_sentences));
-  const auto process = static_cast<std::int32_t>(selection.ranks.size()) + 1;
-  writer.add_process(process, "scaleworth");
-  const TrackId track = writer.add_track(process, "verdict");
-  for (const std::string& sentence : sentences)
-    writer.add(track, {selection.window, sentence, "verdict"});
-}
-
 /// A file that appears under its name only when it is whole.
 class OutputFile {
  public:
@@ -167,7 +148,6 @@ ExportCounts export_timeline(const Job& job,
   OutputFile file(path);
   ExportWriter writer([&](std::string_view bytes) { file.write(bytes); }, all.start);
   export_ranks({job, attributed, selection, numbers}, writer);
-  export_verdict(attributed, selection, writer);
   writer.finish();
   ExportCounts counts = writer.counts();
   counts.bytes = file.commit();

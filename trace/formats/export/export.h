@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A job's timeline with what was found out about it, for Perfetto's UI and chrome://tracing.
+/// A job's timeline with its waits, for Perfetto's UI and chrome://tracing.
 #pragma once
 
 #include "trace/analysis/intervals.h"

@@ -2,7 +2,6 @@
 #include "trace/formats/export/export_writer.h"
 
 #include <chrono>
-#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -60,8 +59,6 @@ void append_arguments(std::string& out, std::span<const Argument> arguments) {
     out += ':';
     if (const auto* integer = std::get_if<std::int64_t>(&argument.value))
       fmt::format_to(std::back_inserter(out), "{}", *integer);
-    else if (const auto* real = std::get_if<double>(&argument.value))
-      out += std::isfinite(*real) ? fmt::format("{}", *real) : "null";
     else
       append_text(out, std::get<std::string_view>(argument.value));
   }
@@ -100,12 +97,6 @@ TrackId ExportWriter::add_track(std::int32_t process, std::string_view name) {
   return track;
 }
 
-TrackId ExportWriter::add_counter(std::int32_t process,
-                                  std::string_view name,
-                                  std::string_view unit) {
-  return append(tracks_, {process, fmt::format("{} ({})", name, unit)});
-}
-
 void ExportWriter::finish() {
   sink_(arrow_ends_);
   sink_("\n]}\n");
@@ -136,18 +127,6 @@ void ExportWriter::add(TrackId track, const ExportSlice& slice) {
   write_arrow('f', track, slice.time.start, *slice.arrow_in);
   line_ += R"(,"bp":"e"})";
   arrow_ends_ += line_;
-}
-
-void ExportWriter::count(TrackId counter, nanoseconds time, std::int64_t value) {
-  ++counts_.counters;
-  const Track& track = tracks_.at(counter);
-  begin_line(track.process);
-  line_ += R"(,"ph":"C","name":)";
-  append_text(line_, track.name);
-  line_ += R"(,"ts":)";
-  append_steps(line_, steps_of(time - origin_));
-  fmt::format_to(std::back_inserter(line_), R"(,"args":{{"value":{}}})", value);
-  end_line();
 }
 
 void ExportWriter::metadata(std::int32_t process,

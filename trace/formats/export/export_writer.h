@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An exported timeline: processes, tracks of nesting slices, arrows between slices, counters.
+/// An exported timeline: processes, tracks of nesting slices, arrows between slices.
 #pragma once
 
 #include "trace/analysis/intervals.h"
@@ -40,7 +40,7 @@ using Sink = std::function<void(std::string_view bytes)>;
 
 struct Argument {
   std::string_view name;
-  std::variant<std::int64_t, double, std::string_view> value;
+  std::variant<std::int64_t, std::string_view> value;
 };
 
 struct ExportSlice {
@@ -58,7 +58,6 @@ struct ExportSlice {
 struct ExportCounts {
   std::int64_t slices = 0;
   std::int64_t arrows = 0;
-  std::int64_t counters = 0;  // values
   std::int64_t left_out = 0;  // slices that overlap too many others
   std::uint64_t bytes = 0;    // of the file
 };
@@ -80,9 +79,7 @@ class ExportWriter {
   void add_process(std::int32_t process, std::string_view name);
   /// Tracks show in the order of their creation.
   TrackId add_track(std::int32_t process, std::string_view name);
-  TrackId add_counter(std::int32_t process, std::string_view name, std::string_view unit);
   void add(TrackId track, const ExportSlice& slice);
-  void count(TrackId counter, nanoseconds time, std::int64_t value);
   void leave_out() { ++counts_.left_out; }
   void finish();
   const ExportCounts& counts() const { return counts_; }
@@ -133,6 +130,6 @@ struct ExportSource {
 };
 
 /// Writes a process for each rank that the selection shows: steps with their ledger, streams,
-/// threads of the host, counters.
+/// threads of the host.
 void export_ranks(const ExportSource& source, ExportWriter& writer);
 }  // namespace scaleworth::trace

@@ -36,8 +36,6 @@ class EventArguments {
   const std::vector<Argument>& of(const HostEvent& event) {
     all_.clear();
     number("correlation", unless_zero(event.correlation));
-    if (event.synchronization != no_index)
-      add_synchronization(recording_.synchronizations.at(event.synchronization));
     if (event.cause) text("idle because", word_of(*event.cause));
     return all_;
   }
@@ -75,38 +73,9 @@ class EventArguments {
            communication.peer);
   }
 
-  void add_synchronization(const Synchronization& synchronization) {
-    text("cuda_sync_kind", synchronization_name(synchronization.kind));
-    number("stream", synchronization.stream);
-    number("wait_on_stream", synchronization.waits_on);
-    number("wait_on_cuda_event_record_corr_id", synchronization.event_record);
-  }
-
   const Recording& recording_;
   std::vector<Argument> all_;
 };
-
-constexpr std::int64_t most_samples = 1000;  // of one rank's load
-constexpr nanoseconds shortest_sample = std::chrono::microseconds(10);
-
-/// Share of time in which anything runs, in pieces of equal length.
-void count_load(const IntervalSet& busy, TimeInterval window, TrackId track, ExportWriter& writer) {
-  const nanoseconds step = std::max((window.end - window.start) / most_samples, shortest_sample);
-  std::int64_t last = -1;
-  auto range = busy.ranges().begin();
-  for (nanoseconds start = window.start; start < window.end; start += step) {
-    const nanoseconds end = std::min(start + step, window.end);
-    nanoseconds covered{};
-    while (range != busy.ranges().end() && range->end <= start) ++range;
-    for (auto next = range; next != busy.ranges().end() && next->start < end; ++next)
-      covered += std::min(next->end, end) - std::max(next->start, start);
-    const std::int64_t whole = (end - start).count();
-    const std::int64_t value = (100 * covered.count() + whole / 2) / whole;  // percent
-    if (value != last) writer.count(track, start, value);
-    last = value;
-  }
-  writer.count(track, window.end, 0);
-}
 
 /// Arrows from the kernel of the rank that came last to the ranks that waited for it.
 class Arrows {
@@ -182,7 +151,6 @@ class RankExporter {
     write_steps();
     write_streams();
     write_threads();
-    write_counters();
   }
 
  private:
@@ -338,35 +306,6 @@ class RankExporter {
     }
     for (const std::uint32_t lane : lanes)
       if (lane == most_lanes) writer_.leave_out();
-  }
-
-  void write_counters() {
-    std::vector<TimeInterval> active;
-    std::map<nanoseconds, std::int64_t> changes;  // of the bytes in flight
-    for (const DeviceEvent& event : recording_.device_events) {
-      if (!shown(event)) continue;
-      const TimeInterval& time = active.emplace_back(common(event));
-      if (event.communication == no_index) continue;
-      const Communication& of = recording_.communications.at(event.communication);
-      const auto bytes = std::max(of.input_bytes.value_or(0), of.output_bytes.value_or(0));
-      if (bytes == 0) continue;
-      changes[time.start] += bytes;
-      changes[time.end] -= bytes;
-    }
-    if (active.empty()) return;
-    const IntervalSet busy(std::move(active));
-    const TimeInterval& window = source_.selection.window;
-    if (!busy.empty()) {
-      const TimeInterval span{std::max(busy.ranges().front().start, window.start),
-                              std::min(busy.ranges().back().end, window.end)};
-      if (span.end > span.start)
-        count_load(busy, span, writer_.add_counter(process_, "GPU busy", "%"), writer_);
-    }
-    if (changes.empty()) return;
-    const TrackId track = writer_.add_counter(process_, "communication in flight", "bytes");
-    std::int64_t in_flight = 0;
-    for (const auto& [time, change] : changes)
-      if (change != 0) writer_.count(track, time, in_flight += change);
   }
 
   const ExportSource& source_;

@@ -75,13 +75,6 @@ struct Side {
   std::unordered_map<std::int64_t, NameId> names;
 };
 
-/// One range whose name looks like an iteration's.
-struct StepCandidate {
-  StepName name;  // without a number: counted
-  TimeInterval time;
-  std::uint32_t thread = 0;
-};
-
 /// One process. What it did on the host waits here until it is known which devices it has.
 struct Process {
   std::map<std::int32_t, Side> devices;
@@ -89,7 +82,6 @@ struct Process {
   std::map<std::int64_t, std::uint32_t> threads;  // index in host.recording.threads, by global id
   std::vector<NcclCall> nccl_calls;               // in the order of the file
   std::vector<CommunicatorStart> communicators;   // likewise
-  std::vector<StepCandidate> steps;               // likewise
 };
 
 /// Takes from a name what the rules need not know.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/formats/nsight/contents.h"
-
 #include "src/core/files/csv.h"
+#include "trace/formats/nsight/contents.h"
 
 #include <array>
 #include <iterator>
@@ -10,70 +9,6 @@
 
 namespace scaleworth::trace::nsight {
 namespace {
-/// The ranges of one kind on one thread.
-struct Choice {
-  std::vector<const StepCandidate*> ranges;
-  nanoseconds covered{};
-  bool numbered = true;
-};
-
-/// By kind and thread, without ranges inside others.
-std::map<std::pair<std::string, std::uint32_t>, Choice> outermost(
-    const std::vector<StepCandidate>& candidates) {
-  std::map<std::pair<std::string, std::uint32_t>, Choice> choices;
-  for (const StepCandidate& candidate : candidates)
-    choices[{candidate.name.kind, candidate.thread}].ranges.push_back(&candidate);
-  for (auto& [key, choice] : choices) {
-    auto& ranges = choice.ranges;
-    std::ranges::stable_sort(ranges, [](const StepCandidate* a, const StepCandidate* b) {
-      return std::tie(a->time.start, b->time.end) < std::tie(b->time.start, a->time.end);
-    });
-    nanoseconds end = nanoseconds::min();
-    std::erase_if(ranges, [&](const StepCandidate* range) {
-      if (range->time.start < end) return true;
-      end = range->time.end;
-      return false;
-    });
-    for (const StepCandidate* range : ranges) {
-      choice.covered += range->time.end - range->time.start;
-      choice.numbered = choice.numbered && range->name.number.has_value();
-    }
-  }
-  return choices;
-}
-
-/// Takes one kind of range on one thread: numbered names before others, then by preference, then
-/// those that cover most time; of nested ones the outer. Numbers that do not rise are replaced by
-/// counting, with a remark. Fewer than two ranges without a number are no steps.
-void choose_steps(Recording& recording, const std::vector<StepCandidate>& candidates) {
-  const auto choices = outermost(candidates);
-  const Choice* best = nullptr;
-  const auto quality = [](const Choice& choice) {
-    return std::tuple(
-        choice.numbered, -choice.ranges.front()->name.preference, choice.covered.count());
-  };
-  for (const auto& [key, choice] : choices) {
-    if (!choice.numbered && choice.ranges.size() < 2) continue;
-    if (!best || quality(choice) > quality(*best)) best = &choice;
-  }
-  if (!best) return;
-  const std::string& kind = best->ranges.front()->name.kind;
-  recording.step_marks_from = kind == "ProfilerStep" ? kind : fmt::format("NVTX range '{}'", kind);
-  const bool own_numbers =
-      best->numbered && std::ranges::adjacent_find(best->ranges, [](auto* a, auto* b) {
-                          return !(a->name.number < b->name.number);
-                        }) == best->ranges.end();
-  if (best->numbered && !own_numbers)
-    recording.remarks.push_back(
-        fmt::format("numbers of the ranges '{}' do not rise: steps are counted instead", kind));
-  std::int32_t counted = 0;
-  for (const StepCandidate* range : best->ranges) {
-    recording.step_marks.push_back(
-        {own_numbers ? *range->name.number : counted, range->time.start, range->time.end});
-    ++counted;
-  }
-}
-
 constexpr std::size_t most_diagnostics = 5;
 
 std::optional<nanoseconds> session_start(Database& database) {
@@ -195,16 +130,6 @@ struct Membership {
   std::vector<CommunicatorStart> communicators;
 };
 
-/// Launchers' variables for a rank and the number of ranks.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> launchers = {{
-    {"RANK", "WORLD_SIZE"},
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-    {"PMIX_RANK", ""},
-    {"PMI_RANK", "PMI_SIZE"},
-    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
-    {"SLURM_PROCID", "SLURM_NTASKS"},
-}};
-
 /// The largest communicator of the first recording that all recordings have a rank of their own in.
 const CommunicatorStart* common_world(const std::vector<Membership>& members) {
   const CommunicatorStart* world = nullptr;
@@ -239,34 +164,25 @@ bool ranks_from_communicator(std::vector<Membership>& members) {
   return true;
 }
 
-/// A number out of `NAME="12"`, when the name is right.
-std::optional<std::int64_t> variable(std::string_view setting, std::string_view name) {
-  if (name.empty() || !setting.starts_with(std::string(name) + "=")) return std::nullopt;
-  setting.remove_prefix(name.size() + 1);
-  if (setting.starts_with('"')) setting.remove_prefix(1);
-  return parse_number<std::int64_t>(setting.substr(0, setting.find_first_not_of("0123456789")));
-}
-
 bool rank_from_environment(Database& database, Recording& recording) {
-  std::vector<std::string> settings;
+  std::map<std::string, std::string, std::less<>> variables;
   Rows row = database.select("META_DATA_CAPTURE", {"name", "value"});
   while (row.next()) {
-    const auto name = row.text(0);
-    const auto value = row.text(1);
-    if (name && value && name->ends_with("ENVIRONMENT_VARIABLE")) settings.emplace_back(*value);
+    const std::string_view setting = row.text(1).value_or("");  // RANK="12"
+    const std::size_t equals = setting.find('=');
+    if (equals != std::string_view::npos &&
+        row.text(0).value_or("").ends_with("ENVIRONMENT_VARIABLE"))
+      variables.emplace(setting.substr(0, equals), trimmed(setting.substr(equals + 1), "\""));
   }
-  for (const auto& [rank, size] : launchers) {
-    std::optional<std::int64_t> stated;
-    std::optional<std::int64_t> world_size;
-    for (const std::string& setting : settings) {
-      if (!stated) stated = variable(setting, rank);
-      if (!world_size) world_size = variable(setting, size);
-    }
-    if (!stated) continue;
-    state_rank(recording, stated, world_size, "environment variable " + std::string(rank));
-    return recording.origin.rank.has_value();
-  }
-  return false;
+  const RankFacts facts = rank_facts([&](const char* name) {
+    const std::string* value = value_at(variables, name);
+    return value ? value->c_str() : nullptr;
+  });
+  state_rank(recording,
+             parse_number<std::int64_t>(facts.rank),
+             parse_number<std::int64_t>(facts.world_size),
+             "environment variable " + facts.source);
+  return recording.origin.rank.has_value();
 }
 
 /// Sizes of the communicators, and their ranks where all of them are in this file.
@@ -329,6 +245,8 @@ std::vector<Recording> recordings_of(Contents& contents,
   recordings.reserve(devices);  // memberships point into it
   std::vector<Membership> members;
   for (auto& [id, process] : contents.processes) {
+    Recording& host = process.host.recording;
+    marks_from_ranges(host, "NVTX range");
     for (auto& [device, side] : process.devices) add_host(side.recording, process);
     for (auto& [device, side] : process.devices) {
       Recording& recording = recordings.emplace_back(std::move(side.recording));
@@ -336,7 +254,9 @@ std::vector<Recording> recordings_of(Contents& contents,
       recording.origin.process = (id >> 24) & 0xFFFFFF;
       recording.origin.device = device;
       recording.remarks = remarks;
-      choose_steps(recording, process.steps);
+      recording.remarks.insert(recording.remarks.end(), host.remarks.begin(), host.remarks.end());
+      recording.step_marks = host.step_marks;
+      recording.step_marks_from = host.step_marks_from;
       sort_events(recording);
       link_nccl_calls(recording, process.nccl_calls, process.devices.size(), contents.rules);
       members.push_back(membership(process, recording, device));

@@ -259,7 +259,6 @@ class RangeReader {
     const std::uint32_t on = contents_.thread(*process, global_id);
     const bool foreign = others_.contains({global_id >> 24, row.integer(domain).value_or(0)});
     if (name.starts_with("nccl") && !foreign) read_nccl(*process, *time, on, name, row);
-    if (auto step = parse_step_name(name)) process->steps.push_back({std::move(*step), *time, on});
     const bool operation = name.size() < full.size() || name.starts_with("aten::");
     if (operation && !contents_.rules.host(name)) return;
     HostEvent event{time->start, time->end};

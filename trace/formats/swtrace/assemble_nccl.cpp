@@ -14,87 +14,9 @@
 namespace scaleworth::trace::recording {
 namespace {
 
-constexpr std::uint64_t most = std::uint64_t{1} << 61U;  // nanoseconds or bytes
-
-bool possible(const NetworkRow& row) {
-  std::uint64_t left = row.duration_ns;
-  if (left > most || row.bytes > most || row.time_ns > most || row.lead_ns > left) return false;
-  for (const std::uint64_t wait :
-       {row.gpu_wait_ns, row.peer_wait_ns, row.network_wait_ns, row.flush_wait_ns}) {
-    if (wait > left) return false;
-    left -= wait;
-  }
-  return true;
-}
-
 Nanoseconds time(std::uint64_t nanoseconds) {
   return Nanoseconds(static_cast<std::int64_t>(nanoseconds));
 }
-
-/// Adds what was reported of another call to `sum`; sums stop where they would run over.
-void add_use(const NcclUse& more, NcclUse& sum) {
-  const auto add = [](auto value, auto& to) {
-    to = std::min(to + value, std::remove_reference_t<decltype(to)>(std::int64_t{most}));
-  };
-  add(more.operations, sum.operations);
-  add(more.sent_bytes, sum.sent_bytes);
-  add(more.duration, sum.duration);
-  add(more.gpu_wait, sum.gpu_wait);
-  add(more.peer_wait, sum.peer_wait);
-  add(more.network_wait, sum.network_wait);
-}
-
-/// What NCCL reported of its network operations, by the call that they belong to.
-class NcclUses {
-  using Call = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>;  // communicator, call, rank
-  template <class Row>
-  static Call call_of(const Row& row) {
-    return {row.communicator, row.call, row.rank};
-  }
-
- public:
-  NcclUses(std::vector<NetworkRow> networks, Recording& recording)
-      : networks_(std::move(networks)) {
-    const auto impossible =
-        std::erase_if(networks_, [](const NetworkRow& row) { return !possible(row); });
-    if (impossible > 0)
-      recording.losses["impossible_network_operations"] += static_cast<std::int64_t>(impossible);
-    std::ranges::stable_sort(networks_, {}, &call_of<NetworkRow>);
-  }
-
-  /// Absent when nothing was reported of the call. What operations waited for before the call's
-  /// kernel began is left out: they begin when it is launched.
-  std::optional<NcclUse> of(const CollectiveRow& row, Nanoseconds kernel_start) const {
-    if (row.call == 0) return std::nullopt;
-    const Call call = call_of(row);
-    auto own = std::ranges::lower_bound(networks_, call, {}, &call_of<NetworkRow>);
-    if (own == networks_.end() || call_of(*own) != call) return std::nullopt;
-    NcclUse all;
-    for (; own != networks_.end() && call_of(*own) == call; ++own)
-      add_use(since(*own, kernel_start), all);
-    return all;
-  }
-
- private:
-  static NcclUse since(const NetworkRow& row, Nanoseconds kernel_start) {
-    NcclUse use;
-    use.operations = 1;
-    use.sent_bytes = row.sends != 0 ? static_cast<std::int64_t>(row.bytes) : 0;
-    use.duration = time(row.duration_ns);
-    use.gpu_wait = time(row.gpu_wait_ns);
-    use.peer_wait = time(row.peer_wait_ns);
-    use.network_wait = time(row.network_wait_ns + row.flush_wait_ns);
-    Nanoseconds& first_wait = row.sends != 0 ? use.gpu_wait : use.network_wait;
-    const Nanoseconds early = kernel_start - time(row.time_ns);
-    const Nanoseconds before =
-        std::clamp(early, Nanoseconds{}, std::min(time(row.lead_ns), first_wait));
-    first_wait -= before;
-    use.duration -= before;
-    return use;
-  }
-
-  std::vector<NetworkRow> networks_;  // in the order of their calls
-};
 
 bool is_nccl_kernel(std::string_view name) {
   return name.starts_with("ncclDevKernel") || name.starts_with("ncclKernel") ||
@@ -147,7 +69,7 @@ std::vector<Launch> launches_of_nccl(const Recording& recording, bool others) {
 
 class Joiner {
  public:
-  Joiner(Recording& recording, const NcclUses& uses) : recording_(recording), uses_(uses) {}
+  explicit Joiner(Recording& recording) : recording_(recording) {}
 
   void join(std::span<const CollectiveRow> calls, std::span<const Launch> launches) {
     if (calls.empty()) return;
@@ -226,21 +148,8 @@ class Joiner {
     };
     Communication all = calls.size() == 1 ? communication(calls.front()) : part(calls.front());
     for (const CollectiveRow& call : calls.subspan(1)) merge(all, part(call));
-    add_nccl_use(calls, recording_.device_events[launch.event].start, all);
     note_ranks(calls, recording_.device_events[launch.event].device);
     recording_.device_events[launch.event].communication = append(recording_.communications, all);
-  }
-
-  void add_nccl_use(std::span<const CollectiveRow> calls,
-                    nanoseconds kernel_start,
-                    Communication& all) {
-    std::optional<NcclUse> sum;
-    for (const CollectiveRow& call : calls) {
-      const auto use = uses_.of(call, kernel_start);
-      if (use && !sum) sum.emplace();
-      if (use) add_use(*use, *sum);
-    }
-    if (sum) all.nccl_use = append(recording_.nccl_uses, *sum);
   }
 
   void note_ranks(std::span<const CollectiveRow> calls, std::uint16_t device) {
@@ -275,7 +184,6 @@ class Joiner {
 
   static constexpr std::int64_t most_bytes = std::int64_t{1} << 60U;
   Recording& recording_;
-  const NcclUses& uses_;
 };
 
 void note_communicators(Recording& recording, const std::vector<CollectiveRow>& calls) {
@@ -327,7 +235,6 @@ Recording without_events(const Recording& whole) {
     result.shapes.intern(whole.shapes.at(static_cast<NameId>(i)));
   result.threads = whole.threads;
   result.communications = whole.communications;
-  result.nccl_uses = whole.nccl_uses;
   result.copies = whole.copies;
   result.synchronizations = whole.synchronizations;
   result.groups = whole.groups;
@@ -383,9 +290,7 @@ class Splitter {
 }  // namespace
 
 std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
-                                                      std::vector<CollectiveRow> calls,
-                                                      std::vector<NetworkRow> networks) {
-  const NcclUses uses(std::move(networks), recording);
+                                                      std::vector<CollectiveRow> calls) {
   note_communicators(recording, calls);
   keep_transfers(recording, calls);
   const auto copied = std::erase_if(calls, [&](const CollectiveRow& call) {
@@ -400,7 +305,7 @@ std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
   const auto place = [](const auto& one) { return thread_and_time(one); };
   std::ranges::stable_sort(calls, {}, place);
   std::ranges::stable_sort(launches, {}, place);
-  Joiner joiner(recording, uses);
+  Joiner joiner(recording);
   std::span<const CollectiveRow> calls_left(calls);
   std::span<const Launch> launches_left(launches);
   const auto take_while = [](auto& left, auto belongs) {

@@ -4,6 +4,7 @@
 
 #include "trace/formats/byte_source.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -174,8 +175,6 @@ enum class FrameKind : std::uint32_t {
   facts = 1,
   names = 2,
   losses = 3,
-  clocks = 4,
-  windows = 5,
   shapes = 6,
   kernels = 7,
   copies = 8,
@@ -187,9 +186,11 @@ enum class FrameKind : std::uint32_t {
   marks = 14,
   collectives = 15,
   end = 16,  // the process ended its recording itself; the payload is empty
-  networks = 17,
-  // 18 was of channels of kernels.
+  // Those of retired_frames are of earlier versions.
 };
+
+/// Clocks, windows of recording, NCCL's network operations and channels: nothing used them.
+inline constexpr std::array<std::uint32_t, 4> retired_frames{4, 5, 17, 18};
 
 std::string file_header(std::uint32_t version = format_version);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/formats/swtrace/rows.h"
-
 #include "src/core/error.h"
+#include "trace/formats/swtrace/rows.h"
 
 #include <algorithm>
 #include <array>
@@ -119,6 +118,7 @@ void append_end(std::string& out) {
 }
 
 std::optional<bool> decode_frame(FrameKind kind, std::string_view payload, Batch& batch) {
+  if (std::ranges::count(retired_frames, static_cast<std::uint32_t>(kind)) > 0) return true;
   std::optional<bool> whole = take_texts(kind, payload, batch);
   each_kind([&](auto of) {
     if (of.kind == kind) whole = take_rows(payload, of.columns, batch.*of.rows);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a capture writes down, one plain struct per kind of row, and a batch of them; from batches to
-/// the bytes of a recording file, and back.
+/// What a capture writes down, one plain struct per kind of row, and a batch of them; from batches
+/// to the bytes of a recording file, and back.
 #pragma once
 
 #include "trace/formats/swtrace/bytes.h"
@@ -16,7 +16,7 @@
 
 namespace scaleworth::trace::recording {
 // Each row has its columns in the order of the file. New ones go to the end, and none is ever
-// removed.
+// removed but the last one of collectives, whose place stays empty.
 
 /// Times are ns of the capture's clock (CLOCK_REALTIME unless a fact says otherwise), names numbers
 /// that NameIndex gave, `correlation` joins work on a GPU with the call that launched it.
@@ -202,8 +202,6 @@ struct CollectiveRow {
   std::uint32_t thread = 0;
   std::uint32_t range = 0;  // MarkRow::id, of CollectiveSource::range
   CollectiveSource source = CollectiveSource::range;
-  /// Its number, by which rows of its traffic name it; 0 where none do.
-  std::uint64_t call = 0;
 
   using R = CollectiveRow;
   using Columns = ColumnList<Delta<&R::time_ns, &R::communicator>,
@@ -211,60 +209,7 @@ struct CollectiveRow {
                              Plain<&R::algorithm, &R::protocol, &R::channels, &R::root, &R::peer>,
                              Plain<&R::rank, &R::ranks, &R::device>,
                              Delta<&R::thread, &R::range>,
-                             Plain<&R::source>,
-                             Delta<&R::call>>;
-};
-
-/// One channel's sends or receives of a call over the network, and what the oldest transfer under
-/// way waited for: the four times are parts of the duration.
-struct NetworkRow {
-  std::uint64_t time_ns = 0;
-  std::uint64_t duration_ns = 0;
-  std::uint64_t communicator = 0;
-  std::uint64_t call = 0;  // CollectiveRow::call
-  std::uint64_t bytes = 0;
-  std::uint64_t gpu_wait_ns = 0;      // for data from the GPU, or for the GPU to take it
-  std::uint64_t peer_wait_ns = 0;     // for the receiver's credit
-  std::uint64_t network_wait_ns = 0;  // for the network, or for what the peer had not sent
-  std::uint64_t flush_wait_ns = 0;    // for received data to be visible to the GPU
-  std::uint32_t rank = 0;
-  std::uint32_t channel = 0;
-  std::uint32_t peer = 0;
-  std::uint32_t steps = 0;
-  std::uint32_t sends = 0;  // 1: sends, 0: receives
-  /// From the start, until the first transfer no longer waited for what it waited for first (sends:
-  /// the GPU, receives: the network). NCCL begins operations when it launches the kernel, which may
-  /// be long before that runs.
-  std::uint64_t lead_ns = 0;
-
-  using R = NetworkRow;
-  using Columns = ColumnList<Delta<&R::time_ns>,
-                             Plain<&R::duration_ns>,
-                             Delta<&R::communicator, &R::call>,
-                             Plain<&R::rank, &R::channel, &R::peer, &R::sends, &R::steps>,
-                             Plain<&R::bytes, &R::gpu_wait_ns, &R::peer_wait_ns>,
-                             Plain<&R::network_wait_ns, &R::flush_wait_ns, &R::lead_ns>>;
-};
-
-/// The clocks of the process, read together.
-struct ClockRow {
-  std::uint64_t realtime_ns = 0;
-  std::uint64_t monotonic_raw_ns = 0;
-  std::uint64_t uncertainty_ns = 0;  // between the first and the last reading
-
-  using R = ClockRow;
-  using Columns =
-      ColumnList<Delta<&R::realtime_ns, &R::monotonic_raw_ns>, Plain<&R::uncertainty_ns>>;
-};
-
-/// Recording was switched on or off.
-struct WindowRow {
-  std::uint64_t time_ns = 0;
-  std::uint32_t on = 0;
-  std::uint32_t why = 0;  // a name
-
-  using R = WindowRow;
-  using Columns = ColumnList<Delta<&R::time_ns>, Plain<&R::on, &R::why>>;
+                             Plain<&R::source>>;
 };
 
 /// A fact ("host", "gpu-17") or a remark for people ("remark", "...").
@@ -282,9 +227,6 @@ struct Batch {
   std::vector<OverheadRow> overheads;
   std::vector<MarkRow> marks;
   std::vector<CollectiveRow> collectives;
-  std::vector<NetworkRow> networks;
-  std::vector<ClockRow> clocks;
-  std::vector<WindowRow> windows;
   std::vector<std::string> names;  // that follow those of the batches before
   std::vector<Fact> facts;
   std::vector<std::pair<std::string, std::uint64_t>> losses;
@@ -302,9 +244,7 @@ struct RowKind {
 };
 
 /// All kinds, in the order in which a batch is written: what rows refer to comes first.
-using RowKinds = std::tuple<RowKind<FrameKind::clocks, ClockRow, &Batch::clocks>,
-                            RowKind<FrameKind::windows, WindowRow, &Batch::windows>,
-                            RowKind<FrameKind::shapes, ShapeRow, &Batch::shapes>,
+using RowKinds = std::tuple<RowKind<FrameKind::shapes, ShapeRow, &Batch::shapes>,
                             RowKind<FrameKind::kernels, KernelRow, &Batch::kernels>,
                             RowKind<FrameKind::copies, CopyRow, &Batch::copies>,
                             RowKind<FrameKind::fills, FillRow, &Batch::fills>,
@@ -313,8 +253,7 @@ using RowKinds = std::tuple<RowKind<FrameKind::clocks, ClockRow, &Batch::clocks>
                             RowKind<FrameKind::events, EventRow, &Batch::events>,
                             RowKind<FrameKind::overheads, OverheadRow, &Batch::overheads>,
                             RowKind<FrameKind::marks, MarkRow, &Batch::marks>,
-                            RowKind<FrameKind::collectives, CollectiveRow, &Batch::collectives>,
-                            RowKind<FrameKind::networks, NetworkRow, &Batch::networks>>;
+                            RowKind<FrameKind::collectives, CollectiveRow, &Batch::collectives>>;
 
 /// Rows in one frame: few enough that a torn frame loses little.
 inline constexpr std::size_t rows_per_frame = 65536;

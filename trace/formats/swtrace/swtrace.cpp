@@ -95,7 +95,7 @@ class Assembler {
         *number = static_cast<std::uint32_t>(name(*number));
       row.thread = thread(row.thread);
     }
-    auto device_ranks = join_collectives(recording_, std::move(collectives_), std::move(networks_));
+    auto device_ranks = join_collectives(recording_, std::move(collectives_));
     add_facts(file);
     sort_events(recording_);
     marks_from_ranges(recording_, "NVTX range");
@@ -165,7 +165,6 @@ class Assembler {
     waits_.insert(waits_.end(), batch.waits.begin(), batch.waits.end());
     marks_.insert(marks_.end(), batch.marks.begin(), batch.marks.end());
     collectives_.insert(collectives_.end(), batch.collectives.begin(), batch.collectives.end());
-    networks_.insert(networks_.end(), batch.networks.begin(), batch.networks.end());
   }
 
   void join_waits() {
@@ -308,7 +307,6 @@ class Assembler {
   std::unordered_map<std::uint64_t, EventRow> event_records_;  // by event_use
   std::vector<MarkRow> marks_;
   std::vector<CollectiveRow> collectives_;
-  std::vector<NetworkRow> networks_;
 };
 }  // namespace
 }  // namespace scaleworth::trace::recording

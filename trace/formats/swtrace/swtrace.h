@@ -55,10 +55,8 @@ std::vector<Recording> split_by_device(Recording whole,
 /// ranges take one each in order, and anything else stays without, counted in losses, as calls are
 /// that the kernel's name contradicts. Where the plugin spoke, ranges are not used. Kernels of
 /// graphs are left alone: NCCL spoke when they were captured, not when they ran. Call after host
-/// events are in and before sorting. Names and threads of `calls` are numbers of the recording;
-/// `networks` are the calls' traffic, of which rows that contradict themselves are left out.
+/// events are in and before sorting. Names and threads of `calls` are numbers of the recording.
 /// Returns, by communicator, which ranks ran on which device, as far as the plugin reported it.
 std::map<std::uint64_t, DeviceRanks> join_collectives(Recording& recording,
-                                                      std::vector<CollectiveRow> calls,
-                                                      std::vector<NetworkRow> networks);
+                                                      std::vector<CollectiveRow> calls);
 }  // namespace scaleworth::trace::recording

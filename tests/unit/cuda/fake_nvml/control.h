@@ -36,21 +36,15 @@ struct FakeNvml {
 
   FakeAnswer enforced_limit_mw{0, 600000};
   FakeAnswer default_limit_mw{0, 700000};
-  FakeAnswer maximum_limit_mw{0, 700000};
-  FakeAnswer application_clock_mhz{0, 1980};
-  FakeAnswer slowdown_c{0, 92};
   FakeAnswer ecc{0, 1};
   FakeAnswer uncorrected_errors{0, 3};
   FakeAnswer mig{0, 0};
-  FakeAnswer compute_mode{0, 3};
-  FakeAnswer persistence{0, 1};
   FakeAnswer processes{0, 2};
   unsigned int first_process = 1;  // the others follow: never the test's own by default
   FakeAnswer pcie_generation{0, 1};
   FakeAnswer pcie_width{0, 16};
   FakeAnswer maximum_pcie_generation{0, 5};
   FakeAnswer maximum_pcie_width{0, 16};
-  FakeAnswer pcie_replays{0, 4};
   FakeAnswer link_speed_mbps{0, 26562};
   FakeNvmlLink links[36] = {};
 

@@ -112,9 +112,6 @@ Result nvmlDeviceGetClockInfo(nvml::Device device, nvml::Clock clock, unsigned i
   ++clock_readings;
   return answer(device, state.sm_clock_mhz, value);
 }
-Result nvmlDeviceGetDefaultApplicationsClock(nvml::Device device, nvml::Clock, unsigned int* value) {
-  return answer(device, state.application_clock_mhz, value);
-}
 Result nvmlDeviceGetCurrentClocksEventReasons(nvml::Device device, unsigned long long* value) {
   return answer(device, state.reasons, value);
 }
@@ -128,11 +125,6 @@ Result nvmlDeviceGetTotalEnergyConsumption(nvml::Device device, unsigned long lo
 }
 Result nvmlDeviceGetTemperature(nvml::Device device, nvml::TemperatureSensor, unsigned int* value) {
   return answer(device, state.temperature_c, value);
-}
-Result nvmlDeviceGetTemperatureThreshold(nvml::Device device,
-                                         nvml::TemperatureThreshold,
-                                         unsigned int* value) {
-  return answer(device, state.slowdown_c, value);
 }
 Result nvmlDeviceGetFieldValues(nvml::Device device, int count, nvml::FieldValue* values) {
   if (lost()) return Result::gpu_is_lost;
@@ -152,13 +144,9 @@ Result nvmlDeviceGetEnforcedPowerLimit(nvml::Device device, unsigned int* value)
 Result nvmlDeviceGetPowerManagementDefaultLimit(nvml::Device device, unsigned int* value) {
   return answer(device, state.default_limit_mw, value);
 }
-Result nvmlDeviceGetPowerManagementLimitConstraints(nvml::Device device,
-                                                    unsigned int* least,
-                                                    unsigned int* most) {
-  *least = 1;
-  return answer(device, state.maximum_limit_mw, most);
-}
-Result nvmlDeviceGetEccMode(nvml::Device device, nvml::EnableState* current, nvml::EnableState* pending) {
+Result nvmlDeviceGetEccMode(nvml::Device device,
+                            nvml::EnableState* current,
+                            nvml::EnableState* pending) {
   *pending = nvml::EnableState::disabled;
   return answer(device, state.ecc, current);
 }
@@ -173,12 +161,6 @@ Result nvmlDeviceGetTotalEccErrors(nvml::Device device,
 Result nvmlDeviceGetMigMode(nvml::Device device, unsigned int* current, unsigned int* pending) {
   *pending = 1;
   return answer(device, state.mig, current);
-}
-Result nvmlDeviceGetComputeMode(nvml::Device device, nvml::ComputeMode* value) {
-  return answer(device, state.compute_mode, value);
-}
-Result nvmlDeviceGetPersistenceMode(nvml::Device device, nvml::EnableState* value) {
-  return answer(device, state.persistence, value);
 }
 Result nvmlDeviceGetComputeRunningProcesses_v3(nvml::Device device,
                                                unsigned int* count,
@@ -202,16 +184,15 @@ Result nvmlDeviceGetMaxPcieLinkGeneration(nvml::Device device, unsigned int* val
 Result nvmlDeviceGetMaxPcieLinkWidth(nvml::Device device, unsigned int* value) {
   return answer(device, state.maximum_pcie_width, value);
 }
-Result nvmlDeviceGetPcieReplayCounter(nvml::Device device, unsigned int* value) {
-  return answer(device, state.pcie_replays, value);
-}
 
 Result nvmlDeviceGetNvLinkState(nvml::Device, unsigned int link, nvml::EnableState* value) {
   if (link >= 36 || !state.links[link].exists) return Result::not_supported;
   *value = state.links[link].up ? nvml::EnableState::enabled : nvml::EnableState::disabled;
   return Result::success;
 }
-Result nvmlDeviceGetNvLinkRemoteDeviceType(nvml::Device, unsigned int link, nvml::NvLinkRemote* value) {
+Result nvmlDeviceGetNvLinkRemoteDeviceType(nvml::Device,
+                                           unsigned int link,
+                                           nvml::NvLinkRemote* value) {
   *value = static_cast<nvml::NvLinkRemote>(state.links[link].remote_kind);
   return Result::success;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The command as a person meets it, with a program that stands for CUDA ones.
-# Usage: trace_command.sh SCALEWORTH TRACED_PROGRAM FAKE_CUPTI NEXT_INJECTION CASE
+# Usage: trace_command.sh SCALEWORTH TRACED_PROGRAM FAKE_CUPTI CASE
 set -u
-scaleworth=$1 program=$2 fake=$3 next=$4
+scaleworth=$1 program=$2 fake=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -15,7 +15,7 @@ expect_code() { [ $code = "$1" ] || fail "exit code $1 was expected"; }
 expect() { grep -qF -- "$1" err out || fail "not said: $1"; }
 expect_not() { if grep -qF -- "$1" err out; then fail "said: $1"; fi; }
 
-case $5 in
+case $4 in
   ranks_are_recorded_and_attributed)
     trace --out job -- "$program" ranks
     expect_code 0
@@ -77,12 +77,6 @@ case $5 in
     expect_code 3
     expect 'the recording cannot be written: File too large'
     ;;
-  another_injection_library_is_started_too)
-    CUDA_INJECTION64_PATH=$next trace --out job -- "$program" init threads
-    expect_code 0
-    expect 'the next tool was started'
-    expect '1500 kernels'
-    ;;
   an_unknown_program_is_refused)
     trace --out job -- no-such-program
     expect_code 2
@@ -106,10 +100,8 @@ case $5 in
     ;;
   other_tools_settings_are_respected)
     CUDA_INJECTION64_PATH=/other.so NCCL_PROFILER_PLUGIN=theirs trace --out job --dry-run -- true
-    expect 'CUDA_INJECTION64_PATH is /other.so: it is started after'
-    expect 'SCALEWORTH_TRACE_NEXT_INJECTION=/other.so'
-    expect 'NCCL_PROFILER_PLUGIN is theirs'
-    expect 'SCALEWORTH_TRACE_NEXT_PROFILER=theirs'
+    expect 'CUDA_INJECTION64_PATH was /other.so: that tool does not see this run'
+    expect 'NCCL_PROFILER_PLUGIN was theirs'
     ;;
-  *) echo "unknown case $5"; exit 1 ;;
+  *) echo "unknown case $4"; exit 1 ;;
 esac

@@ -191,8 +191,8 @@ void all_reduce() {
   plugin->finalize(context);
 }
 
-/// The functions of either version, as NCCL's network thread calls them.
-struct NetworkPlugin {
+/// The functions of either version, as NCCL calls them.
+struct Plugin {
   const NcclProfilerV5* plugin;
   void* context;
 
@@ -202,78 +202,15 @@ struct NetworkPlugin {
     plugin->start_event(context, &handle, &event);
     return handle;
   }
-  void state(void* handle, int state, std::size_t bytes) const {
-    NcclStateArguments arguments{};
-    arguments.step_bytes = bytes;
-    plugin->record_event_state(handle, state, &arguments);
-  }
 };
 
-/// One channel's sends or receives: two transfers of 500 bytes, each through its states.
-void network_operation(const NetworkPlugin& nccl, void* call, bool sends) {
-  NcclEvent event{};
-  event.kind = nccl_event_network_operation;
-  event.network_operation = {::getpid(), 1, 2, 2, 512, sends ? 1 : 0};
-  void* operation = nccl.start(event, call);
-  for (int i = 0; i < 2; ++i) {
-    NcclEvent transfer{};
-    transfer.kind = nccl_event_network_step;
-    transfer.network_step = {i};
-    void* step = nccl.start(transfer, operation);
-    nccl.state(step, sends ? nccl_state_send_gpu : nccl_state_receive_network, 9999);
-    nccl.state(step, sends ? nccl_state_send_network : nccl_state_receive_flush, 500);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (!sends) nccl.state(step, nccl_state_receive_gpu, 9999);
-    nccl.plugin->stop_event(step);
-  }
-  nccl.plugin->stop_event(operation);
-}
-
-void kernel_channel(const NetworkPlugin& nccl, void* call, std::uint64_t gpu_end_ns) {
-  NcclEvent event{};
-  event.kind = nccl_event_kernel_channel;
-  event.kernel_channel = {1, 5000};
-  void* channel = nccl.start(event, call);
-  NcclStateArguments arguments{};
-  arguments.gpu_time_ns = gpu_end_ns;
-  nccl.plugin->record_event_state(channel, nccl_state_kernel_channel_end, &arguments);
-  nccl.plugin->stop_event(channel);
-}
-
-/// An all-reduce whose data goes over the network, and traffic that is relayed for another process.
-void network() {
-  void* library = open_named("NCCL_PROFILER_PLUGIN");
-  if (library == nullptr) return;
-  NetworkPlugin nccl{static_cast<NcclProfilerV5*>(::dlsym(library, "ncclProfiler_v5")), nullptr};
-  int wanted = 0;
-  nccl.plugin->init(&nccl.context, 0xc0ffee, &wanted, nullptr, 2, 2, 1, nullptr);
-  launch(nccl_kernel);
-  void* call = nccl.start(all_reduce_event(), nullptr);
-  nccl.plugin->stop_event(call);
-  std::thread progress([&] {
-    network_operation(nccl, call, true);
-    network_operation(nccl, call, false);
-    if ((wanted & static_cast<int>(nccl_event_kernel_channel)) != 0) {
-      kernel_channel(nccl, call, 9000);
-      kernel_channel(nccl, call, 9700);
-    }
-    const NetworkPlugin other{nccl.plugin, reinterpret_cast<void*>(std::uintptr_t{8})};
-    NcclEvent relayed{};
-    relayed.kind = nccl_event_network_operation;
-    relayed.network_operation.process = ::getpid() + 1;
-    if (other.start(relayed, reinterpret_cast<void*>(std::uintptr_t{9})) != nullptr) std::_Exit(8);
-  });
-  progress.join();
-  nccl.plugin->finalize(nccl.context);
-}
-
-/// An all-reduce that a graph captures, whose network operations come at each replay on a thread of
-/// CUDA's (NVIDIA/nccl v2.28.9-1, src/enqueue.cc:1520-1540, 2464-2466; src/plugin/profiler.cc:
+/// An all-reduce that a graph captures, which is reported at each replay on a thread of CUDA's (
+/// NVIDIA/nccl v2.28.9-1, src/enqueue.cc:1520-1540, 2464-2466; src/plugin/profiler.cc:
 /// ncclProfilerStartCollApiEvent, StartTaskEvents), then one that is launched.
 void captured_all_reduce() {
   void* library = open_named("NCCL_PROFILER_PLUGIN");
   if (library == nullptr) return;
-  NetworkPlugin nccl{static_cast<NcclProfilerV5*>(::dlsym(library, "ncclProfiler_v5")), nullptr};
+  Plugin nccl{static_cast<NcclProfilerV5*>(::dlsym(library, "ncclProfiler_v5")), nullptr};
   int wanted = 0;
   nccl.plugin->init(&nccl.context, 0xc0ffee, &wanted, nullptr, 2, 2, 1, nullptr);
   NcclEvent api{};
@@ -284,7 +221,6 @@ void captured_all_reduce() {
   for (int replay = 0; replay < 3; ++replay)
     std::thread([&] {
       void* call = nccl.start(all_reduce_event(), captured);
-      network_operation(nccl, call, true);
       nccl.plugin->stop_event(call);
     }).join();
   api.collective_api.captured = false;
@@ -368,7 +304,7 @@ void all_reduce_of_version_4() {
 void all_reduce_of_version_6() {
   void* library = open_named("NCCL_PROFILER_PLUGIN");
   if (library == nullptr) return;
-  NetworkPlugin nccl{static_cast<NcclProfilerV5*>(::dlsym(library, "ncclProfiler_v6")), nullptr};
+  Plugin nccl{static_cast<NcclProfilerV5*>(::dlsym(library, "ncclProfiler_v6")), nullptr};
   int wanted = 0;
   nccl.plugin->init(&nccl.context, 0xc0ffee, &wanted, nullptr, 1, 3, 0, nullptr);
   if ((wanted & static_cast<int>(nccl_event_copy_engine)) == 0) std::_Exit(8);
@@ -378,12 +314,6 @@ void all_reduce_of_version_6() {
   launch(nccl_kernel);
   nccl.plugin->stop_event(nccl.start(all_reduce_event(), nullptr));
   nccl.plugin->finalize(nccl.context);
-}
-
-/// Exits with how many events the user's own profiler of NCCL was called for.
-void others_events() {
-  void* library = open_named("SCALEWORTH_TRACE_NEXT_PROFILER");
-  if (library != nullptr) std::exit(symbol<int()>(library, "other_profiler_events")());
 }
 
 void own_handler(int /*signal*/) {
@@ -454,8 +384,6 @@ constexpr Word words[] = {
     {"all_reduce", &all_reduce},
     {"all_reduce_of_version_4", &all_reduce_of_version_4},
     {"all_reduce_of_version_6", &all_reduce_of_version_6},
-    {"others_events", &others_events},
-    {"network", &network},
     {"nvtx", &real_nvtx_range},
     {"nvtx_1", &nvtx_1_range},
     {"own_handler", [] { std::signal(SIGTERM, &own_handler); }},

@@ -143,32 +143,6 @@ TEST_CASE("a killed launcher is told apart from a killed rank", "[self launch]")
   REQUIRE(self_launch(launcher.job()) == "mpirun was killed by signal 9 (Killed)");
 }
 
-TEST_CASE("shared memory that a killed launcher left is told from what is in use",
-          "[self launch]") {
-  const auto before = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
-  const auto folder = std::filesystem::temp_directory_path() / fmt::format("shm{}", getpid());
-  std::filesystem::create_directory(folder);
-  const std::string left = folder / "vader_segment.node.0.1a2b0001.0";
-  const std::string used = folder / "sm_segment.node.0.1a2b0001.1";
-  const std::string old = folder / "vader_segment.node.0.3c4d0001.0";
-  const std::string other = folder / "mine";
-  for (const std::string& file : {left, used, old, other}) std::ofstream(file) << "1234";
-  std::filesystem::last_write_time(old, before);
-  const int file = open(used.c_str(), O_RDONLY);
-  void* mapping = mmap(nullptr, 4, PROT_READ, MAP_SHARED, file, 0);
-  REQUIRE(mapping != MAP_FAILED);
-  const auto since = before + std::chrono::minutes(1);
-  CHECK(unmapped_segments(folder, since) == std::vector{left});
-  munmap(mapping, 4);
-  close(file);
-  CHECK(unmapped_segments(folder, since) == std::vector{used, left});
-  // Another user's; only root may give a file away.
-  if (chown(used.c_str(), 65534, 65534) == 0)
-    CHECK(unmapped_segments(folder, since) == std::vector{left});
-  std::filesystem::remove_all(folder);
-  CHECK(unmapped_segments(folder, since).empty());
-}
-
 TEST_CASE("a job without end is stopped at its timeout", "[self launch]") {
   const FakeLauncher launcher("sleep 600");
   SelfLaunch job = launcher.job();

@@ -228,22 +228,6 @@ TEST_CASE("Ranks whose kernels are those of other programs are told apart", "[at
   CHECK(attribute(stages).result.programs.empty());
 }
 
-TEST_CASE("GPU-hours lost are those of all ranks of the job, recorded or not", "[attribute]") {
-  sim::JobTruth truth;
-  truth.cause = LateCause::slower_kernels;
-  truth.straggler = 1;
-  truth.late_ns = 400e3;
-  Job job = sim::generate_job(truth).job;
-  job.recordings.resize(4);
-  const auto hours = [&](int world) {
-    for (Recording& recording : job.recordings) recording.origin.world_size = world;
-    const auto result = attribute(job).result;
-    const std::string& text = result.stragglers.stragglers.at(0).sentence;
-    return std::stod(text.substr(text.find("GPU time, ") + 10));
-  };
-  CHECK_THAT(hours(64) / hours(4), Catch::Matchers::WithinRel(16.0, 0.05));
-}
-
 TEST_CASE("Of one rank of many the attribution says that its recording cannot tell",
           "[attribute]") {
   Job job = recorded_of(8, {10});

@@ -68,26 +68,6 @@ TEST_CASE("An export has nested tracks, paired arrows and the counts that it tel
   CHECK(step.arguments.at("compute_ns") == 60'000);
 }
 
-TEST_CASE("Load and bytes in flight are counters", "[export]") {
-  const TestFolder folder;
-  Job job = small_job();
-  const Attributed all = attributed(job);
-  export_timeline(job, all, folder.file("a.json"));
-  const auto file = json_of(folder.file("a.json"));
-  const auto load = track_of(file, "rank 1", "GPU busy (%)");
-  // in pieces of 10 us: busy from 10 to 70, half busy (75 to 80) in the last
-  REQUIRE(load.size() == 3);
-  CHECK(load[0].arguments.at("value") == 100);
-  CHECK(load[1].time == 70'000);
-  CHECK(load[1].arguments.at("value") == 50);
-  CHECK(load[2].arguments.at("value") == 0);
-  const auto bytes = track_of(file, "rank 1", "communication in flight (bytes)");
-  REQUIRE(bytes.size() == 2);
-  CHECK(bytes[0].arguments.at("value") == 4096);
-  CHECK(bytes[0].time == 75'000);
-  CHECK(bytes[1].arguments.at("value") == 0);
-}
-
 TEST_CASE("The Chrome export is JSON whose slices nest and whose arrows have two ends",
           "[export]") {
   const TestFolder folder;
@@ -100,12 +80,10 @@ TEST_CASE("The Chrome export is JSON whose slices nest and whose arrows have two
   const auto document = json_of(folder.file("a.json"));
   check_shown(shown_of(document), counts);
   std::int64_t slices = 0;
-  std::int64_t values = 0;
   std::map<int, std::string> arrows;
   std::map<std::pair<int, int>, std::vector<double>> open;  // ends, by process and thread
   for (const auto& event : document.at("traceEvents")) {
     const std::string phase = event.at("ph");
-    values += phase == "C";
     if (phase == "s" || phase == "f") arrows[event.at("id").get<int>()] += phase;
     if (phase != "X") continue;
     ++slices;
@@ -117,7 +95,6 @@ TEST_CASE("The Chrome export is JSON whose slices nest and whose arrows have two
     ends.push_back(end);
   }
   CHECK(slices == counts.slices);
-  CHECK(values == counts.counters);
   REQUIRE(static_cast<std::int64_t>(arrows.size()) == counts.arrows);
   for (const auto& [id, phases] : arrows) CHECK(std::set(phases.begin(), phases.end()).size() == 2);
 }
@@ -198,18 +175,6 @@ TEST_CASE("Ranks, a window and the slowest step select what is written", "[expor
     CHECK_THROWS_AS(export_timeline(job, all, folder.file("absent/a.json"), {}), UserError);
     CHECK(std::filesystem::is_empty(folder.path()));
   }
-}
-
-TEST_CASE("Stragglers stand over the whole window", "[export]") {
-  const TestFolder folder;
-  Job job = small_job();
-  Attributed all = attributed(job);
-  Straggler straggler;
-  straggler.sentence = "rank 1 keeps the others waiting";
-  all.result.stragglers.stragglers = {straggler};
-  export_timeline(job, all, folder.file("a.json"));
-  const auto file = json_of(folder.file("a.json"));
-  CHECK(track_of(file, "scaleworth", "verdict").front().name == straggler.sentence);
 }
 
 TEST_CASE("An export of one rank alone gives its exposed communication, but no wait", "[export]") {

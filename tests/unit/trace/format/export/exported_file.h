@@ -154,7 +154,7 @@ inline void check_shown(const Shown& shown, const ExportCounts& counts) {
 }
 
 struct ExportedEvent {
-  char phase = 0;  // B and E of a slice, C of a counter
+  char phase = 0;  // B and E of a slice
   std::string name;
   std::int64_t time = 0;  // ns
   nlohmann::json arguments{};
@@ -162,7 +162,7 @@ struct ExportedEvent {
   int arrows_in = 0;
 };
 
-/// Begins and ends of the slices of one track, in their order, or the values of a counter.
+/// Begins and ends of the slices of one track, in their order.
 inline std::vector<ExportedEvent> track_of(const nlohmann::json& document,
                                            std::string_view process,
                                            std::string_view name) {
@@ -187,9 +187,7 @@ inline std::vector<ExportedEvent> track_of(const nlohmann::json& document,
   std::vector<std::size_t> begins;
   for (const auto& event : all) {
     const char phase = event.at("ph").get<std::string>()[0];
-    if (phase == 'C' && event.at("name") == name && pids.contains(event.at("pid")))
-      events.push_back({'C', std::string(name), nanoseconds_of(event.at("ts")), event.at("args")});
-    if (phase == 'M' || phase == 'C' || !tracks.contains(track_in_json(event))) continue;
+    if (phase == 'M' || !tracks.contains(track_in_json(event))) continue;
     const std::int64_t time = nanoseconds_of(event.at("ts"));
     if (phase == 'X') {
       end_until(time);
@@ -220,7 +218,6 @@ inline ExportCounts check_export(const Job& job, const Attributed& all, const st
     return std::ranges::count_if(document.at("traceEvents"),
                                  [&](const auto& event) { return event.at("ph") == phase; });
   };
-  CHECK(with_phase("C") == counts.counters);
   CHECK(with_phase("s") == counts.arrows);
   CHECK(with_phase("f") == counts.arrows);
   return counts;
