@@ -142,6 +142,7 @@ std::string_view front_word(std::string_view text) {
 std::optional<double> duration(std::string_view text, Comma comma) {
   if (text.empty()) return std::nullopt;
   double seconds = 0.0;
+  double longest = 1e9;  // "134s 27s" are two times
   while (!text.empty()) {
     const std::string_view number = front_number(text);
     // "31m54,857s" has a decimal comma.
@@ -150,7 +151,8 @@ std::optional<double> duration(std::string_view text, Comma comma) {
     const std::string_view behind = trimmed(text.substr(number.size()));
     const std::string_view word = front_word(behind);
     const Unit* const unit = cell_unit(word);
-    if (!value || !unit) return std::nullopt;
+    if (!value || !unit || unit->factor >= longest) return std::nullopt;
+    longest = unit->factor;
     seconds += *value * unit->factor;
     text = trimmed(behind.substr(word.size()), " ,\t:");
   }
@@ -211,7 +213,7 @@ bool says_nothing_new(std::string_view behind) {
   if (last.ends_with('s') && !counted_noun(last).empty()) return true;
   return !counted_noun(word).empty() || work_of(word) || word.ends_with("flops") ||
          word.ends_with("flop") || is_word("step", word) ||
-         behind.find("/s") != std::string_view::npos;
+         behind.find("/s") != std::string_view::npos || named_meaning(word) == Meaning::throughput;
 }
 }  // namespace
 
@@ -254,7 +256,7 @@ std::optional<CellNumber> cell_number(std::string_view text, Comma comma) {
   // "9.77 s/it"
   if (const std::size_t slash = behind.find('/'); value && slash != std::string_view::npos)
     if (const Unit* const unit = cell_unit(trimmed(behind.substr(0, slash)));
-        unit && is_word("step", front_word(trimmed(behind.substr(slash + 1)))))
+        unit && is_word("took", front_word(trimmed(behind.substr(slash + 1)))))
       return CellNumber{*value, unit};
   if (const auto all = product(rest)) return CellNumber{*all};
   if (!value) return std::nullopt;
@@ -366,6 +368,15 @@ Comma comma_of(const RawTable& table) {
   return Comma::unstated;
 }
 
+std::string rate_in(const std::string& cell) {
+  std::string_view unit = trimmed(cell, " ~*`");
+  unit = trimmed(unit.substr(front_number(unit).size()));
+  // "14k tokens/s"
+  if (unit.size() > 2 && unit[1] == ' ') unit.remove_prefix(2);
+  const std::string name(unit);
+  return named_meaning(name) == Meaning::throughput ? name : "";
+}
+
 std::string named_by_cells(const std::vector<RawCell>& cells) {
   bool times = true;
   bool rates = true;
@@ -378,7 +389,8 @@ std::string named_by_cells(const std::vector<RawCell>& cells) {
     ++numbers;
     const auto number = cell_number(cell_text(cell), Comma::thousands);
     times = times && number && number->unit && number->unit->dimension == Dimension::time;
-    rates = rates && number && text.find("/s") != std::string::npos;
+    rates = rates && number &&
+            (text.find("/s") != std::string::npos || !rate_in(cell_text(cell)).empty());
     ratios = ratios && text.ends_with('x');
   }
   return numbers < std::clamp<std::size_t>(cells.size(), 1, 2) ? "value"
@@ -490,6 +502,10 @@ bool counts_machines(const RawTable& table, std::size_t i) {
   return table.columns[i].size() > 1 && names_a_count(table.columns[i]);
 }
 
+bool is_unnamed(const std::string& name) {
+  return name.starts_with("column ");
+}
+
 std::string without_marks(std::string_view text) {
   return std::string(trimmed(text, " *`"));
 }
@@ -512,6 +528,52 @@ std::string cell_text(const RawCell& cell) {
   if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{}", *number);
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   return "";
+}
+
+namespace {
+/// "params=16B" at its first "=".
+std::pair<std::string, std::string> halves(const std::string& text, const char* option) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw UserError("{} {}: write it as COLUMN=VALUE", option, printable(text));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+bool same_cell(const RawCell& cell, const std::string& wanted) {
+  const std::string text = cell_text(cell);
+  if (without_marks(text) == without_marks(wanted)) return true;
+  const auto number = parse_number<double>(text);
+  return number && number == parse_number<double>(wanted);
+}
+
+void keep_rows(RawTable& table, const std::string& condition) {
+  auto halved = halves(condition, "--where");
+  const bool without = halved.first.size() > 1 && halved.first.ends_with('!');
+  if (without) halved.first.pop_back();
+  const std::string& name = halved.first;
+  const std::string& wanted = halved.second;  // no binding: clang 14 captures none
+  const std::size_t column = column_of(table, name, "--where");
+  const std::vector<std::string> values = values_of(table, column);
+  std::erase_if(table.rows,
+                [&](const RawRow& row) { return same_cell(row.cells[column], wanted) == without; });
+  if (!table.rows.empty()) return;
+  throw UserError("--where {}: no row has it; {} is {}",
+                  printable(condition),
+                  printable(name),
+                  first_names(values));
+}
+}  // namespace
+
+RawTable select(RawTable table, const TableSelection& selection) {
+  for (const std::string& condition : selection.where) keep_rows(table, condition);
+  table.stated_as.resize(table.columns.size());
+  for (const std::string& renaming : selection.rename) {
+    const auto [from, to] = halves(renaming, "--rename");
+    const std::size_t column = column_of(table, from, "--rename");
+    table.stated_as[column] = table.columns[column];
+    table.columns[column] = to;
+  }
+  return table;
 }
 
 void check_row_count(std::size_t rows_so_far, const std::string& place) {

@@ -2,8 +2,11 @@
 #include "src/cli/input/table_input.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
+#include "src/core/statistics/sample_statistics.h"
 
 #include <cmath>
+#include <map>
+#include <set>
 
 namespace scaleworth::cli {
 namespace {
@@ -135,7 +138,9 @@ std::optional<TableColumn> rate_column(const HeaderWords& header) {
     if (header.percent) rate.factor = 0.01;
     return choice(4);
   }
-  const std::string name = header.key();
+  HeaderWords whole = header;  // "total qps"
+  std::erase_if(whole.name, [](const std::string& word) { return is_word("all", word); });
+  const std::string name = whole.key();
   const ColumnName* known = column_named(name);
   if (name == "tgs") rate.per_rank = true;  // tokens per GPU and second
   rate.work_noun = work_noun(header.name);
@@ -472,6 +477,120 @@ std::string currency_of(const RawTable& table, const std::string& column) {
     return word;
   }
   return "";
+}
+
+namespace {
+/// The numbers of a column that counts; empty where none does.
+std::vector<double> counts_of_rows(const RawTable& table) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (counts_machines(table, i))
+      if (auto counts = counts_in(table, i); differ(counts)) return counts;
+  return {};
+}
+
+/// Whether a column may count: few whole numbers, each as often as the others.
+bool may_count(const RawTable& table, std::size_t column) {
+  const std::vector<double> numbers = counts_in(table, column);
+  const std::set<double> different(numbers.begin(), numbers.end());
+  return different.size() > 1 && different.size() <= 64 && numbers.size() % different.size() == 0 &&
+         *different.rbegin() <= 1e6;
+}
+}  // namespace
+
+std::vector<std::string> likely_renames(const RawTable& table, bool count) {
+  const HeaderWords title = header_words(table.title);
+  const bool of_rate = title.per_time != nullptr;
+  // "workers: seconds"
+  const bool of_time = title.unit && title.unit->dimension == Dimension::time;
+  constexpr double unlikely = 1e9;  // "residual" beside "cg_time"
+  bool time_said = false;
+  bool total_said = false;
+  bool unnamed_found = false;
+  std::vector<std::pair<double, std::string>> renames;
+  // Where the work is told, times may rise.
+  const bool works = std::ranges::any_of(
+      table.columns, [](const std::string& name) { return named_meaning(name) == Meaning::work; });
+  std::vector<double> counts = count ? std::vector<double>{} : counts_of_rows(table);
+  // Of columns without names the first that may count does.
+  std::size_t counting = table.columns.size();
+  for (std::size_t i = table.columns.size(); counts.empty() && i-- > 0;)
+    if (!count && is_unnamed(table.columns[i]) && may_count(table, i)) counting = i;
+  if (counting < table.columns.size()) counts = counts_in(table, counting);
+  if (counts.empty())
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+      counts.push_back(static_cast<double>(row));
+  // At the least and at the largest count; without counts, of the first and the last row.
+  const auto ends_of = [&](const std::vector<std::optional<double>>& numbers) {
+    std::map<double, std::vector<double>> by_count;
+    for (std::size_t row = 0; row < numbers.size(); ++row)
+      if (numbers[row]) by_count[counts[row]].push_back(*numbers[row]);
+    if (by_count.empty()) return std::pair(0.0, 0.0);
+    return std::pair(*median(by_count.begin()->second), *median(by_count.rbegin()->second));
+  };
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const std::string& name = table.columns[i];
+    auto numbers = numbers_of(table, i);
+    const bool all = says_numbers(table, i) && std::ranges::none_of(numbers, [](const auto& one) {
+                       return one && *one <= 0.0;
+                     });
+    const auto [first, last] = ends_of(numbers);
+    std::erase(numbers, std::nullopt);
+    if (name.empty() || !all || is_cpu_time(table, i) || numbers.size() < 2 || i == counting ||
+        (count && numbers.size() < table.rows.size()))
+      continue;
+    const HeaderWords header = header_words(name);
+    WordList words = all_header_words(name);
+    std::erase(words, "max");
+    const bool other = name == "value" && has_word("ratio", all_header_words(table.title));
+    const bool excluded = other || header.percent || named_meaning(name) ||
+                          has_word("ratio", words) || has_word("not_measured", words) ||
+                          said_by_cells(table, i) == "speedup";
+    // Of those without names behind one that the count changes no more is offered.
+    if (excluded || first == last || (is_unnamed(name) && unnamed_found)) continue;
+    if (count) {
+      const bool once = values_of(table, i).size() == table.rows.size();
+      const bool of_work = std::ranges::any_of(
+          words, [](const std::string& word) { return work_of(word) && !thing_of(word); });
+      if (may_count(table, i) && !of_work && said_by_cells(table, i) == "value")
+        renames.emplace_back(first / last + (once ? 0.0 : unlikely), name + "=p");
+      continue;
+    }
+    // The total of several times, what stands for all, else the longest, else what falls most.
+    const bool total = name.find("otal") != std::string::npos;
+    const double ratio = last / first;
+    const bool timed = header.unit && header.unit->dimension == Dimension::time;
+    const bool says_time = timed || std::ranges::any_of(words, [](const std::string& word) {
+                             return is_word("time", word) || word.ends_with("time");
+                           });
+    const double rises = total ? 2.0 : 1.25;
+    const bool rate = !timed && (header.per_time || of_rate ||
+                                 (ratio > rises && !works && !says_time && !of_time));
+    const bool typical = has_word("typical", words);
+    const bool unnamed = is_unnamed(name);
+    unnamed_found = unnamed && (ratio > 1.25 || ratio < 0.8);
+    const bool likely = (rate && !unnamed) || says_time || total || typical;
+    time_said = time_said || (likely && !rate);
+    total_said = total_said || total;
+    const double falls = **std::ranges::min_element(numbers) / first;
+    // Columns without names as they stand: what is derived stands behind.
+    const double own = unnamed ? static_cast<double>(i)
+                       : rate  ? ratio
+                       : timed ? 1.0 / first
+                               : falls;
+    const double order = total ? 0.0 : typical ? -1.0 : own;
+    renames.emplace_back(order + (likely ? 0.0 : unlikely),
+                         fmt::format("{}={}{}",
+                                     name,
+                                     rate ? "throughput" : "time",
+                                     timed && !rate ? "_" + header.unit_text : ""));
+    // What rises may as well be a time.
+    if (rate && unnamed) renames.emplace_back(renames.back().first + 0.5, name + "=time");
+  }
+  if (total_said) std::erase_if(renames, [](const auto& rename) { return rename.first > 0.0; });
+  if (time_said)
+    std::erase_if(renames, [&](const auto& rename) { return rename.first >= unlikely; });
+  std::ranges::stable_sort(renames, {}, &std::pair<double, std::string>::first);
+  return mapped(renames, &std::pair<double, std::string>::second);
 }
 
 std::vector<StatedOfJob> stated_of_job(const RawTable& table, const Columns& columns) {

@@ -64,14 +64,16 @@ std::optional<long> whole_of(const Token& token) {
 /// counts GPUs, and no line of a log, where it may be the fourth.
 class CountFinder {
  public:
-  CountFinder(std::string_view text, bool name) : tokens_(tokens_of(text)), name_(name) {
+  CountFinder(std::string_view text, bool name)
+      : text_(text), tokens_(tokens_of(text)), name_(name) {
     launches_ = std::ranges::any_of(tokens_,
                                     [](const Token& one) { return is_word("launcher", one.text); });
   }
   std::vector<SaidCount> all() const {
     std::vector<SaidCount> found;
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      auto said = before_thing(i);
+      const bool nodes = !found.empty() && counted_noun(found.back().noun) == "nodes";
+      auto said = before_thing(i, nodes ? &found.back() : nullptr);
       if (!said) said = behind_thing(i);
       if (said && (found.empty() || said->begin >= found.back().end)) found.push_back(*said);
     }
@@ -90,9 +92,20 @@ class CountFinder {
     return {std::to_string(count), noun, singular(noun), tokens_[first].begin, tokens_[last].end};
   }
 
-  /// "4 GPUs", "4 x A100", "8xH100 GPUs", "2x8xH100", "4-gpu", "single device".
-  std::optional<SaidCount> before_thing(std::size_t i) const {
-    auto count = whole_of(tokens_[i]);
+  /// "cores" of "16c", a letter directly behind a number; empty for anything else.
+  std::string thing_of_letter(std::size_t i) const {
+    const std::string word = word_at(i);
+    const bool attached = word.size() == 1 && i > 0 && tokens_[i - 1].end == tokens_[i].begin;
+    // "80C" are degrees.
+    for (const char* thing : {"cores", "nodes", "threads"})
+      if (attached && word.front() == *thing && text_[tokens_[i].begin] == *thing) return thing;
+    return "";
+  }
+
+  /// "4 GPUs", "4 x A100", "8xH100 GPUs", "2x8xH100", "4-gpu", "single device", "16c"; `nodes`:
+  /// those said before, of which "4 GPUs each" are a part.
+  std::optional<SaidCount> before_thing(std::size_t i, const SaidCount* nodes) const {
+    auto count = tokens_[i].text == "0" ? 0L : whole_of(tokens_[i]);
     // "1/2/4 GPUs" are several.
     if (!count || (i > 0 && sign_at(i - 1, "/."))) return std::nullopt;
     std::size_t next = i + 1;
@@ -112,7 +125,8 @@ class CountFinder {
     if (named && of_each.size() < 4 && !thing_in(word_at(next)).empty() &&
         of_each.find_first_not_of("0123456789") == std::string::npos)
       *count *= std::stol(of_each);
-    for (int words = 0; words < 2; ++words, ++next) {
+    const std::string letter = next == i + 1 ? thing_of_letter(next) : "";
+    for (int words = 0; words < 2 && letter.empty(); ++words, ++next) {
       // "4x RTX 4090"
       const bool digits = words > 0 && next < tokens_.size() && is_word("maker", word_at(next - 1));
       const std::string word = digits ? tokens_[next].text : word_at(next);
@@ -121,9 +135,24 @@ class CountFinder {
         break;
       named = named || (model && has_digit(word));
     }
-    const std::string thing = thing_in(word_at(next));
-    const bool part = word_at(next + 1) == "per" || word_at(next + 1) == "hours" ||
-                      (sign_at(next + 1, "/") && !word_at(next + 2).empty());
+    std::string thing = letter.empty() ? thing_in(word_at(next)) : letter;
+    // Of "CPU nodes" the last is counted, of "an 8 GPU node" the first.
+    const std::string behind = thing_in(word_at(next + 1));
+    const bool last_counts =
+        *count == 1 || singular(behind) != behind || is_word("number", word_at(next - 1));
+    if (letter.empty() && !thing.empty() && !behind.empty() && last_counts) {
+      thing = behind;
+      ++next;
+    }
+    const bool divided = word_at(next + 1) == "per" || sign_at(next + 1, "/");
+    const bool per_node = divided && counted_noun(word_at(next + 2)) == "nodes";
+    const bool multiplied = i > 0 && (tokens_[i - 1].text == "x" || tokens_[i - 1].text == "*") &&
+                            nodes != nullptr && i > 1 && tokens_[i - 2].end == nodes->end;
+    const bool in_each =
+        nodes != nullptr && (per_node || multiplied || word_at(next + 1) == "each");
+    if (in_each) *count *= std::stol(nodes->count);
+    const bool part = !in_each && (word_at(next + 1) == "per" || word_at(next + 1) == "hours" ||
+                                   (divided && !word_at(next + 2).empty()));
     // "64 GPUs total"
     const std::size_t last = is_word("all", word_at(next + 1)) ? next + 1 : next;
     if (!thing.empty() && !part) return said(*count, thing, i, last);
@@ -163,12 +192,14 @@ class CountFinder {
                            is_word("count_flag", word) || name_;
     const auto count = next < tokens_.size() ? whole_of(tokens_[next]) : std::nullopt;
     const auto cell = "1 " + word_at(next + 1);
-    const auto behind = cell_number(cell, Comma::thousands);  // "workers: 12 s"
-    if (!count || !may_count || sign_at(next + 1, "/%") || (behind && behind->unit))
+    const auto behind = cell_number(cell, Comma::thousands);                 // "workers: 12 s"
+    const bool rate = !word_at(next + 1).empty() && sign_at(next + 2, "/");  // "nodes: 753 img/s"
+    if (!count || !may_count || sign_at(next + 1, "/%") || rate || (behind && behind->unit))
       return std::nullopt;
     return named(*count, next);
   }
 
+  std::string_view text_;
   std::vector<Token> tokens_;
   bool name_;
   bool launches_ = false;  // "-n 4" counts ranks
@@ -396,9 +427,12 @@ std::string name_under_counts(const RawTable& table,
   // "1.00" of each at the first count
   const auto first = std::ranges::find_if(counts, &std::optional<NamedCount>::has_value);
   const auto of_first = numbers_of(table, static_cast<std::size_t>(first - counts.begin()));
-  const bool ratios =
-      (*first)->count == "1" && std::ranges::count(of_first, 1.0) == std::ssize(of_first);
-  if (ratios || has_word("speedup_word", all_header_words(table.title))) return "speedup";
+  const auto all_are = [&](double number) {
+    return (*first)->count == "1" && std::ranges::count(of_first, number) == std::ssize(of_first);
+  };
+  if (all_are(100.0) && cell_text(cells.front()).find('%') != std::string::npos)
+    return "efficiency";
+  if (all_are(1.0) || has_word("speedup_word", all_header_words(table.title))) return "speedup";
   if (said.unit && said.unit->dimension == Dimension::time)
     return fmt::format("time ({})", said.unit_text);
   return said.per_time ? "throughput" : name;

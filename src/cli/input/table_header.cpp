@@ -192,7 +192,8 @@ std::vector<WordList> header_groups(std::string_view header) {
 /// Whether every word of a bracket says something about units, rates or counts, or it is a rate of
 /// whatever; else it is a note, such as "(PyTorch)".
 bool says_something(const WordList& words) {
-  if (words.size() > 2 && words[1] == "per" && header_unit(words[2])) return true;
+  const auto per = std::ranges::find(words, "per");
+  if (per != words.begin() && words.end() - per > 1 && header_unit(per[1])) return true;
   return std::ranges::all_of(words, [](const std::string& word) {
     return word == "per" || header_unit(word) || thing_of(word) || work_of(word) ||
            is_word("all", word) || is_word("percent", word) || is_word("money", word) ||

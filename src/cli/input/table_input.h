@@ -89,6 +89,9 @@ RawTable assigned_rows(std::string_view text, const std::string& file);
 /// The cells of a text that is no TOML and no JSON. Throws UserError as `parse_table`.
 RawTable read_cells(std::string_view text, const std::string& file);
 
+/// As `rows_of_numbers`, where nothing else makes the text a table.
+RawTable last_resort(std::string_view text, const std::string& file);
+
 /// The cells of a table as `parse_table` takes it, with counts in the header made rows. Throws
 /// UserError for what is none, and where commas or points between semicolons may be either.
 RawTable parse_raw_table(std::string_view text, const std::string& file);
@@ -226,6 +229,8 @@ bool names_a_count(const std::string& header);
 /// What cells say that they are, all of them: "time" ("714.8 ms"), "throughput" ("895 records/s"),
 /// "speedup" ("1.88x"), else "value".
 std::string named_by_cells(const std::vector<RawCell>& cells);
+/// "tokens/s" of "14k tokens/s"; empty for a cell that says no rate.
+std::string rate_in(const std::string& cell);
 /// Whether data/columns.toml has `word`, or one of `words`, in the list of this use.
 bool is_word(std::string_view use, std::string_view word);
 bool has_word(std::string_view use, const WordList& words);
@@ -342,6 +347,8 @@ std::string values_only(std::string_view line);
 bool has_digit(std::string_view text);
 /// The lines of a text in which each is an object; empty for one document.
 std::vector<std::string_view> json_lines(std::string_view text);
+/// "column 2", of a table without a header.
+bool is_unnamed(const std::string& name);
 /// Without what Markdown puts around a text: "**A**", "`A`".
 std::string without_marks(std::string_view text);
 /// Throws UserError beginning with `option` for a column that is not there.
@@ -488,4 +495,9 @@ RawTable running_text(const std::vector<TextLine>& lines, const std::string& fil
 /// As `running_text`, of lines that differ in one number, "./pi 4", which stands in a column that
 /// no name calls a count.
 RawTable numbered_text(const std::vector<TextLine>& lines, const std::string& file);
+
+/// The most lines that differ in nothing but their numbers and the words before the first, each a
+/// row, with the count and the title that stand above it; their words name the columns. No columns
+/// where fewer than two do.
+RawTable rows_of_numbers(const std::vector<TextLine>& lines, const std::string& file);
 }  // namespace scaleworth::cli

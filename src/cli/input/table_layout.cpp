@@ -203,7 +203,6 @@ char separator_of(const std::vector<TextLine>& lines) {
   return separator == ',' && gaps > most ? by_blanks : separator;
 }
 
-/// Cells at two or more blanks, or at every blank where the lines have none.
 Cells blank_cells(std::string_view line, std::size_t blanks) {
   Cells cells(1);
   for (std::size_t i = 0; i < line.size();) {
@@ -606,6 +605,10 @@ void append(RawTable& table, const RawTable& other) {
   table.left_out.insert(table.left_out.end(), other.left_out.begin(), other.left_out.end());
 }
 }  // namespace
+
+RawTable last_resort(std::string_view text, const std::string& file) {
+  return rows_of_numbers(lines_of(with_plain_bars(text)), file);
+}
 
 RawTable read_cells(std::string_view text, const std::string& file) {
   const std::string plain = with_plain_bars(text);

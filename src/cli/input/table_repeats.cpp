@@ -82,7 +82,8 @@ struct CountedRows {
     const bool measured =
         (meaning && meaning->meaning <= Meaning::latency && meaning->meaning != Meaning::work &&
          meaning->meaning != Meaning::per_node) ||
-        has_word("money", all_header_words(table.columns[column]));
+        has_word("money", all_header_words(table.columns[column])) ||
+        has_word("usage", all_header_words(table.columns[column]));
     if (measured || table.columns[column].empty()) return false;
     if (values_of(table, column).size() == table.rows.size()) return false;
     std::map<std::string, std::string> seen;
@@ -125,7 +126,7 @@ struct CountedRows {
     std::vector<std::string> where;
     while (!counted_otherwise(rows)) {
       std::optional<std::size_t> best;
-      std::tuple<bool, bool, bool, std::size_t> best_rank;
+      std::tuple<bool, bool, bool, bool, std::size_t> best_rank;
       for (const std::size_t column : by_name(table)) {
         if (!divides(column, rows) || cell_text(wanted.cells[column]).empty()) continue;
         const auto& meaning = chosen.columns[column];
@@ -140,7 +141,9 @@ struct CountedRows {
             });
         const std::tuple rank(named || (meaning && meaning->meaning == Meaning::identity),
                               words,
-                              has_word("size", all_header_words(table.columns[column])),
+                              has_word("size", all_header_words(table.columns[column])) ||
+                                  has_word("manner", all_header_words(table.columns[column])),
+                              !is_unnamed(table.columns[column]),
                               different_counts(like(rows, wanted, column)));
         if (best && rank <= best_rank) continue;
         best = column;

@@ -365,29 +365,30 @@ void check_rate_of_one(const RawTable& table, const Columns& columns) {
     const std::string of = counted_noun(rate->rank);
     if (of == "nodes" ? count->noun == "GPUs"
                       : count->nodes && !rate->rank.empty() && of != count->noun)
-      refuse_column(
-          table.place,
-          *rate,
-          fmt::format("is of another thing than '{}' counts; give the rate of all, as tokens_per_s",
-                      printable(count->name)));
+      throw Question(
+          fmt::format("{}: column '{}' is of another thing than '{}' counts",
+                      table.place,
+                      printable(rate->name),
+                      printable(count->name)),
+          {{{"--rename", fmt::format("{}=throughput per {}", rate->name, singular(count->noun))},
+            "as many in each"}});
   }
 }
 }  // namespace
 
 void leave_out_missing(RawTable& table, const Columns& columns) {
-  // A word among times is what became of a run: "SEGFAULT".
-  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0 || c == ' '; };
+  const bool several = table.rows.size() > 2;
+  // A word among times is what became of a run: "SEGFAULT", among several "x".
   for (RawRow& row : table.rows)
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const std::string text = cell_text(row.cells[i]);
-      const bool word = text.size() > 3 && std::ranges::all_of(text, is_letter);
+      const bool word = text.size() > (several ? 0 : 3) && !has_digit(text);
       if (word && columns[i] && columns[i]->meaning == Meaning::time && !is_missing(row.cells[i]))
         row.cells[i] = "n/a: " + text;
     }
   const auto count = std::ranges::find_if(
       columns, [](const auto& column) { return column && column->meaning == Meaning::count; });
   std::vector<std::string> left_out;
-  const bool several = table.rows.size() > 2;
   std::erase_if(table.rows, [&](const RawRow& row) {
     const auto why = missing_in(row, table, columns, several);
     const std::string at = cell_text(row.cells[static_cast<std::size_t>(count - columns.begin())]);

@@ -15,38 +15,6 @@ namespace scaleworth::cli {
 namespace {
 using toml_file::printable;
 
-/// "params=16B" at its first "=".
-std::pair<std::string, std::string> halves(const std::string& text, const char* option) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0)
-    throw UserError("{} {}: write it as COLUMN=VALUE", option, printable(text));
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
-bool same_cell(const RawCell& cell, const std::string& wanted) {
-  const std::string text = cell_text(cell);
-  if (without_marks(text) == without_marks(wanted)) return true;
-  const auto number = parse_number<double>(text);
-  return number && number == parse_number<double>(wanted);
-}
-
-void keep_rows(RawTable& table, const std::string& condition) {
-  auto halved = halves(condition, "--where");
-  const bool without = halved.first.size() > 1 && halved.first.ends_with('!');
-  if (without) halved.first.pop_back();
-  const std::string& name = halved.first;
-  const std::string& wanted = halved.second;  // no binding: clang 14 captures none
-  const std::size_t column = column_of(table, name, "--where");
-  const std::vector<std::string> values = values_of(table, column);
-  std::erase_if(table.rows,
-                [&](const RawRow& row) { return same_cell(row.cells[column], wanted) == without; });
-  if (!table.rows.empty()) return;
-  throw UserError("--where {}: no row has it; {} is {}",
-                  printable(condition),
-                  printable(name),
-                  first_names(values));
-}
-
 /// The least `choice` of each meaning that several columns may have, of which one is taken.
 std::map<Meaning, std::size_t> best_choices(const Columns& columns) {
   std::map<Meaning, std::size_t> best;
@@ -171,7 +139,7 @@ void name_by_cells(Columns& columns, const RawTable& table) {
     if (named()) return;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const std::string& header = table.columns[i];
-      if (columns[i] || header.empty() || is_cpu_time(table, i) ||
+      if (columns[i] || header.empty() || header == "title" || is_cpu_time(table, i) ||
           header_words(header).not_measured != estimated)
         continue;
       const std::string name = said_by_cells(table, i);
@@ -422,9 +390,10 @@ void settle_rate_of_one(Columns& columns, const RawTable& table) {
       std::ranges::any_of(columns, [](const auto& column) { return column && column->load; });
   for (std::size_t i = 0; i < columns.size(); ++i) {
     auto& rate = columns[i];
+    const bool renamed = i < table.stated_as.size() && !table.stated_as[i].empty();
     // "per CPU second" of all, where it rises with the ranks as no rate of one does.
     if (rate && rate->meaning == Meaning::throughput && rate->per_rank && !rate->relative &&
-        !load) {
+        !load && !renamed) {
       const auto numbers = numbers_of(table, i);
       constexpr double of_all = 2.5;
       const bool both = !numbers.empty() && numbers.front() && numbers.back();
@@ -485,18 +454,6 @@ std::vector<std::string> values_of(const RawTable& table,
                                    const std::string& column,
                                    const char* flag) {
   return values_of(table, column_of(table, column, flag));
-}
-
-RawTable select(RawTable table, const TableSelection& selection) {
-  for (const std::string& condition : selection.where) keep_rows(table, condition);
-  table.stated_as.resize(table.columns.size());
-  for (const std::string& renaming : selection.rename) {
-    const auto [from, to] = halves(renaming, "--rename");
-    const std::size_t column = column_of(table, from, "--rename");
-    table.stated_as[column] = table.columns[column];
-    table.columns[column] = to;
-  }
-  return table;
 }
 
 namespace {
@@ -642,8 +599,13 @@ void leave_out_other_ratios(ChosenColumns& chosen, const RawTable& table) {
   }
 }
 
-/// "time_minutes" of "time_min", unless "time_max" or "time_mean" beside it make it the least.
-std::string with_minutes(const RawTable& table, const std::string& header) {
+/// What the header of a column means: "time_minutes" of "time_min", unless "time_max" or
+/// "time_mean" beside it make it the least; the time of a step of a "throughput" of "6.7 s/it".
+std::string meant_by(const RawTable& table, std::size_t column) {
+  const std::string& header = table.columns[column];
+  if (named_meaning(header) == Meaning::throughput && !header_words(header).unit &&
+      said_by_cells(table, column) == "time")
+    return "step_time";
   const WordList words = all_header_words(header);
   if (words.size() < 2 || words.back() != "min") return header;
   const std::string stem = header.substr(0, header.size() - 3);
@@ -665,8 +627,7 @@ ChosenColumns choose_columns(const RawTable& table) {
       throw UserError("{}: column '{}' stands twice", table.place, printable(name));
     }
     const bool none = name.empty() || is_cpu_time(table, i);
-    chosen.columns.push_back(none ? std::nullopt
-                                  : table_column(with_minutes(table, name), table.place));
+    chosen.columns.push_back(none ? std::nullopt : table_column(meant_by(table, i), table.place));
     if (chosen.columns.back()) chosen.columns.back()->name = name;
     const bool renamed = i < table.stated_as.size() && !table.stated_as[i].empty();
     if (!renamed || !chosen.columns.back()) continue;

@@ -40,6 +40,13 @@ std::string cell_at(std::string_view line, const std::vector<Token>& tokens, std
   return std::string(line.substr(begin, tokens[i].end - begin));
 }
 
+/// "img/s per GPU", "total img/s" of a cell; empty for a rate that does not say whose it is.
+std::string rate_of_one_or_all(const std::string& cell) {
+  const std::string rate = rate_in(cell);
+  const auto column = rate.empty() ? std::nullopt : table_column(rate, "");
+  return column && (column->per_rank || column->all_of_them) ? rate : "";
+}
+
 /// What a line measures.
 std::vector<Measure> measures_of(std::string_view line) {
   const std::vector<Token> tokens = tokens_of(line);
@@ -77,6 +84,9 @@ std::vector<Measure> measures_of(std::string_view line) {
     else if (name.empty() && named)
       name = word->text;
     const std::string kind = named_by_cells({cell});
+    // "10m:" heads what follows.
+    if (i + 2 == tokens.size() && tokens[i + 1].text == ":") continue;
+    if (const std::string whose = rate_of_one_or_all(cell); !whose.empty()) name = whose;
     // "312.2 s (5.2 min)" is said once.
     if (bracket && !measures.empty() && measures.back().key.ends_with("\n" + kind)) continue;
     const HeaderWords words = header_words(name);
@@ -92,6 +102,7 @@ struct Said {
   std::vector<SaidCount> counts;
   std::vector<Measure> measures;
   bool heading = false;  // "4 GPUs:"
+  bool begins = false;   // with its count: "4 GPUs: 390 img/s"
   bool serial = false;   // its measurements are of one
   bool numbers = false;  // it has some behind its count
   std::string label;     // without its count
@@ -167,6 +178,7 @@ std::vector<Said> said_by(const std::vector<TextLine>& lines) {
     const std::string_view mark = line.text.substr(0, line.text.find(' '));
     // Prose around a list compares what the list says.
     const bool listed = !one.measures.empty() && (mark == "-" || mark == "*" || mark == "+");
+    one.begins = first && last && !one.counts.empty() && one.counts.front().begin == 0;
     one.heading = listed || line.text.starts_with('#') || trimmed(line.text, " *`").ends_with(':');
     one.serial = one.counts.empty() && !one.measures.empty() &&
                  has_word("serial", all_header_words(std::string(line.text)));
@@ -193,7 +205,8 @@ std::optional<std::string> choose_key(std::vector<Said>& lines) {
     if (line.heading && !line.counts.empty()) in_headings.insert(line.counts.front().count);
   }
   for (Said& line : lines)
-    if (in_headings.size() > 1 && !line.heading) line.counts.clear();
+    if (in_headings.size() > 1 && !line.heading && !(line.begins && !line.measures.empty()))
+      line.counts.clear();
   return best;
 }
 
@@ -361,7 +374,9 @@ RawTable numbered_text(const std::vector<TextLine>& lines, const std::string& fi
     const std::vector<Token> tokens = tokens_of(line.substr(0, longest_text));
     std::vector<std::pair<std::string, std::string>> found;  // what stands before, and the number
     for (std::size_t i = 1; i < tokens.size(); ++i)
-      if (tokens[i].text.find_first_not_of("0123456789") == std::string::npos)
+      if (tokens[i].text.find_first_not_of("0123456789") == std::string::npos &&
+          (i + 1 == tokens.size() ||
+           named_by_cells({tokens[i].text + " " + tokens[i + 1].text}) != "time"))
         found.emplace_back((i > 1 ? tokens[i - 2].text + " " : "") + tokens[i - 1].text,
                            tokens[i].text);
     return found;
@@ -385,5 +400,65 @@ RawTable numbered_text(const std::vector<TextLine>& lines, const std::string& fi
       return table;
   }
   return {};
+}
+
+RawTable rows_of_numbers(const std::vector<TextLine>& lines, const std::string& file) {
+  if (lines.size() > most_lines) return {};
+  std::map<std::string, RawTable> tables;  // by the words between and behind the numbers
+  std::string noun = "count";
+  WordList heads(3);  // the count and the title above a row, and its first words
+  for (const TextLine& line : lines) {
+    const std::string_view text = line.text.substr(0, longest_text);
+    if (!has_digit(text) || trimmed(text, " *`").ends_with(':')) {
+      const auto said = counts_said(text, false);
+      if (said.empty()) heads[1] = trimmed(text.substr(0, 60), " #*:>`|-");
+      if (!said.empty()) heads[0] = said.front().count;
+      if (!said.empty() && !said.front().noun.empty()) noun = said.front().noun;
+      continue;
+    }
+    const std::vector<Token> tokens = tokens_of(text);
+    WordList words{""};  // before each number, and behind the last
+    WordList cells;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      // "units" as "unit"
+      std::string word = tokens[i].kind == 'a' ? tokens[i].text : "";
+      if (word.size() > 3 && word.ends_with('s') && !word.ends_with("ss")) word.pop_back();
+      words.back() += (words.back().empty() || word.empty() ? "" : " ") + word;
+      if (tokens[i].kind != '1') continue;
+      cells.push_back(cell_at(text, tokens, i));
+      words.emplace_back();
+    }
+    heads[2] = words.front();
+    const std::string place = fmt::format("{}:{}", file, line.number);
+    RawTable& table = tables[fmt::format("{}", fmt::join(words.begin() + 1, words.end(), "#"))];
+    if (table.columns.empty())
+      table = {file, place, {"count", "title", "label"}, {}, ' ', {}, {}, {}, heads[1]};
+    for (std::size_t i = table.columns.size() - 3; i < cells.size(); ++i) {
+      // Behind the numbers of a line that begins with one stands what they are.
+      const std::string name = heads[2].empty() ? words[i + 1] : i == 0 ? "" : words[i];
+      const bool taken =
+          name.empty() || is_word("all", name) || std::ranges::count(table.columns, name) > 0;
+      table.columns.push_back(taken ? fmt::format("column {}", i + 1) : name);
+    }
+    RawRow& row = table.rows.emplace_back(RawRow{place, {heads[0], heads[1], heads[2]}});
+    row.cells.insert(row.cells.end(), cells.begin(), cells.end());
+  }
+  // The most lines; of as many those of more numbers.
+  const auto best = std::ranges::max_element(tables, {}, [](const auto& one) {
+    return std::pair(one.second.rows.size(), one.second.columns.size());
+  });
+  if (best == tables.end() || best->second.rows.size() < 2) return {};
+  RawTable& table = best->second;
+  table.columns[0] = noun;
+  for (std::size_t i = 3; i-- > 0;) {
+    const WordList values = values_of(table, i);
+    if (values.size() > 1) continue;
+    // Words before all first numbers are their name.
+    if (i == 2 && !values[0].empty()) table.columns[3] = values[0];
+    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(i));
+    for (RawRow& row : table.rows)
+      row.cells.erase(row.cells.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return table;
 }
 }  // namespace scaleworth::cli
