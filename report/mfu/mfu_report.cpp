@@ -274,6 +274,15 @@ Verdict judge_mfu(const MfuView& view) {
   return verdict;
 }
 
+/// Where the figures of model and GPU come from.
+std::vector<std::string> sources(const MfuView& view) {
+  const TransformerModel& model = view.question.model;
+  std::vector<std::string> lines{fmt::format("{}: {}; {}.", model.name, model.source, model.date)};
+  if (!view.names.gpu_source.empty())
+    lines.push_back(fmt::format("{}: {}.", view.names.gpu, view.names.gpu_source));
+  return lines;
+}
+
 Document compose_mfu(const MfuView& view) {
   const bool all = view.options.details && !view.question.stated_rate;
   const bool with_conventions = all || view.answer.conventions_differ;
@@ -291,7 +300,8 @@ Document compose_mfu(const MfuView& view) {
                       {with_conventions ? conventions_table(view) : Table{}}),
            section_of("flops", "FLOPs", {all ? flop_parts_table(view) : Table{}}),
            section_of("training", "Training", {in_tokens ? training_cost_table(view) : Table{}}),
-           {"remarks", "Remarks", {}, view.answer.remarks, {}}}),
+           {"remarks", "Remarks", {}, view.answer.remarks, {}},
+           {"sources", "Sources", all ? sources(view) : std::vector<std::string>{}, {}, {}}}),
       .next = next_commands(view)};
 }
 

@@ -61,8 +61,9 @@ bool add_prices(DecideOptions& options, ScalingTable* table) {
 Decision decide_coefficients(DecideOptions& options) {
   if (!options.serial)
     throw UserError(
-        "nothing to decide on: give a table (CSV, TOML or JSON), a run directory, recordings of "
-        "several counts, or --serial and --comm as the coefficients of T(K) = T1 (s + (1-s)/K + c "
+        "nothing to decide on: give a table (CSV, TOML or JSON; - for standard input), a run "
+        "directory, recordings of several counts, or --serial and --comm as the coefficients of "
+        "T(K) = T1 (s + (1-s)/K + c "
         "(K-1))");
   const Coefficients coefficients{
       *options.serial, options.communication.value_or(0.0), options.single.value_or(Seconds(3600))};

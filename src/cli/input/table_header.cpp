@@ -179,7 +179,8 @@ std::vector<WordList> header_groups(std::string_view header) {
       const auto small = [&](std::size_t back) {
         return i >= back && std::islower(static_cast<unsigned char>(header[i - back]));
       };
-      if (capital && small(1) && small(2)) end_word();
+      // "numberOfProcesses"; not "GiB" or "MiEdges".
+      if (capital && small(1) && (small(2) || word == "of")) end_word();
       word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     } else {
       end_word();

@@ -382,7 +382,8 @@ void leave_out_missing(RawTable& table, const Columns& columns) {
   for (RawRow& row : table.rows)
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const std::string text = cell_text(row.cells[i]);
-      const bool word = text.size() > (several ? 0 : 3) && !has_digit(text);
+      const bool word = text.size() > (several ? 0 : 3) && !has_digit(text) &&
+                        !parse_number<double>(text);  // "nan"
       if (word && columns[i] && columns[i]->meaning == Meaning::time && !is_missing(row.cells[i]))
         row.cells[i] = "n/a: " + text;
     }
@@ -392,8 +393,10 @@ void leave_out_missing(RawTable& table, const Columns& columns) {
   std::erase_if(table.rows, [&](const RawRow& row) {
     const auto why = missing_in(row, table, columns, several);
     const std::string at = cell_text(row.cells[static_cast<std::size_t>(count - columns.begin())]);
-    if (why) left_out.push_back(fmt::format("{} ({})", printable(at), *why));
-    return why.has_value();
+    if (!why) return false;
+    std::string said = fmt::format("{} ({})", printable(at), *why);
+    if (std::ranges::count(left_out, said) == 0) left_out.push_back(std::move(said));
+    return true;
   });
   table.left_out.insert(table.left_out.end(), left_out.begin(), left_out.end());
 }

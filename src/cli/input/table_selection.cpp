@@ -289,6 +289,32 @@ void count_per_node(Columns& columns) {
   }
 }
 
+/// A column called work that is count times time is what the ranks cost, and says no work. (Of work
+/// that grows with the count alone the times stay as they are.)
+void leave_out_rank_time(Columns& columns, const RawTable& table) {
+  constexpr double rounded = 0.02;
+  const auto numbers = [&](Meaning meaning) {
+    const TableColumn* const found = find_column(columns, meaning);
+    for (std::size_t i = 0; found != nullptr && i < columns.size(); ++i)
+      if (columns[i] && &*columns[i] == found) return numbers_of(table, i);
+    return std::vector<std::optional<double>>{};
+  };
+  const auto counts = numbers(Meaning::count);
+  const auto times = numbers(Meaning::time);
+  const auto works = numbers(Meaning::work);
+  if (counts.size() < 3 || times.empty() || works.empty()) return;
+  bool times_vary = false;
+  for (std::size_t row = 0; row < counts.size(); ++row) {
+    if (!counts[row] || !times[row] || !works[row] || !counts[0] || !times[0] || !works[0]) return;
+    const double ratio = *times[row] / *times[0];
+    const double paid = *counts[row] / *counts[0] * ratio;
+    if (!(std::abs(*works[row] / *works[0] / paid - 1.0) < rounded)) return;
+    times_vary = times_vary || std::abs(ratio - 1.0) > 5.0 * rounded;
+  }
+  for (auto& column : columns)
+    if (times_vary && column && column->meaning == Meaning::work) column.reset();
+}
+
 /// Beside a time a rate says the work, and FLOPs count what differs between models, too.
 void prefer_flops_beside_time(Columns& columns) {
   const bool timed = has(columns, Meaning::time);
@@ -644,6 +670,7 @@ ChosenColumns choose_columns(const RawTable& table) {
   count_grid(chosen.columns, table);
   find_count(chosen.columns, table);
   prefer_counts_that_differ(chosen.columns, table);
+  leave_out_rank_time(chosen.columns, table);
   prefer_product(chosen.columns, table);
   name_speedups(chosen.columns, table);
   count_per_node(chosen.columns);

@@ -403,7 +403,9 @@ RawTable numbered_text(const std::vector<TextLine>& lines, const std::string& fi
 }
 
 RawTable rows_of_numbers(const std::vector<TextLine>& lines, const std::string& file) {
-  if (lines.size() > most_lines) return {};
+  if (lines.size() > most_lines || lines.empty()) return {};
+  // Lines of JSON and of pages are of other programs.
+  if (trimmed(lines.front().text).find_first_of("{[<") == 0) return {};
   std::map<std::string, RawTable> tables;  // by the words between and behind the numbers
   std::string noun = "count";
   WordList heads(3);  // the count and the title above a row, and its first words
@@ -428,6 +430,7 @@ RawTable rows_of_numbers(const std::vector<TextLine>& lines, const std::string& 
       cells.push_back(cell_at(text, tokens, i));
       words.emplace_back();
     }
+    if (cells.empty()) continue;  // digits that are no number, as in "run_2"
     heads[2] = words.front();
     const std::string place = fmt::format("{}:{}", file, line.number);
     RawTable& table = tables[fmt::format("{}", fmt::join(words.begin() + 1, words.end(), "#"))];
