@@ -4,6 +4,7 @@
 #include "src/core/whole_number.h"
 
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -382,8 +383,8 @@ void leave_out_missing(RawTable& table, const Columns& columns) {
   for (RawRow& row : table.rows)
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const std::string text = cell_text(row.cells[i]);
-      const bool word = text.size() > (several ? 0 : 3) && !has_digit(text) &&
-                        !parse_number<double>(text);  // "nan"
+      const bool letters = !has_digit(text) && std::isalpha(static_cast<unsigned char>(text[0]));
+      const bool word = letters && (text.size() > 3 || (several && text.size() == 1));
       if (word && columns[i] && columns[i]->meaning == Meaning::time && !is_missing(row.cells[i]))
         row.cells[i] = "n/a: " + text;
     }
