@@ -140,7 +140,9 @@ Table training_cost_table(const MfuView& view) {
 
 constexpr double tera = 1e12;
 
-/// Part of a peak that only single products exceed: no training is published above 0.7.
+/// Part of a peak that no whole step is believed to exceed, while single products do: 0.46 is
+/// published of PaLM (Chowdhery 2022), 0.52 of a trillion parameters (Narayanan 2021). Too small,
+/// it would doubt a true run; too large, it lets a rate of other GPUs pass.
 constexpr double most_of_a_step = 0.85;
 
 std::string of_peak(const Utilisation& one) {
@@ -411,7 +413,7 @@ std::string memory_headline(const MemoryView& view) {
   const auto& [sequence, parameters, usable, needs, tensor] = view.answer;
   const auto found = std::ranges::find_if(needs, &MemoryNeed::fits);
   const MemoryNeed& least = needs.back();  // all is divided and recomputed
-  const MemoryNeed& told = found == needs.end() ? least : *found;
+  const MemoryNeed& shown = found == needs.end() ? least : *found;
   const bool states = view.question.parameters.has_value();
   const std::string who =
       fmt::format("{} on {} x {}",
@@ -421,9 +423,9 @@ std::string memory_headline(const MemoryView& view) {
                   view.names.gpu);
   const std::string way =
       fmt::format("ZeRO {}, {}",
-                  told.zero,
+                  shown.zero,
                   states ? std::string("without activations")
-                         : std::string("recomputation ") + recomputation_name(told.recomputation));
+                         : std::string("recomputation ") + recomputation_name(shown.recomputation));
   const std::string each = " of " + memory_size(usable) + " each, " + way;
   if (tensor)
     return fmt::format("{} fits by tensor parallelism of {}: {}{}.",
@@ -434,7 +436,7 @@ std::string memory_headline(const MemoryView& view) {
   if (found != needs.end())
     return fmt::format("{} fits: {}{}; {} the fewest.",
                        who,
-                       memory_size(told.total()),
+                       memory_size(shown.total()),
                        each,
                        *least.smallest == 1 ? "1 is" : fmt::format("{} are", *least.smallest));
   return least.smallest
@@ -465,7 +467,7 @@ std::string memory_line(const MemoryAnswer& answer, std::size_t first) {
 std::string large_count(double count, int digits) {
   for (const auto& [unit, name] :
        {std::pair{1e12, " trillion"}, {1e9, " billion"}, {1e6, " million"}})
-    if (count >= unit * (1.0 - 0.5 * std::pow(10.0, -digits)))
+    if (count >= unit * (1.0 - 0.5 * std::pow(10.0, -digits)))  // what rounds to 1000 of the next
       return fmt::format("{:.{}g}{}", count / unit, digits, name);
   return grouped(count < 1000.0 ? fmt::format("{:.{}g}", count, digits) : fixed(count, 0));
 }

@@ -107,6 +107,7 @@ void add_demand(const DemandOptions& options, DemandQuestion& question) {
 
 /// Why the rows of a curve may not be of one server under one kind of requests.
 void add_curve_doubts(const std::vector<ServicePoint>& curve, std::vector<std::string>& doubts) {
+  // A choice: warm-up and last requests part the two rates by less; twice as many is another run.
   constexpr double far = 1.5;
   double fewest = HUGE_VAL;  // tokens of a request
   double most = 0.0;

@@ -94,9 +94,7 @@ InputKind kind_of_content(std::string_view text) {
                ? InputKind::results
                : InputKind::other;
   if (has(R"("nccl_version")") && has(R"("config")")) return InputKind::results;
-  for (const char* word :
-       {R"("nvbandwidth")", R"("coll_perf")", R"("p2p_perf")", R"("dump_stats")"})
-    if (has(word)) return InputKind::results;
+  if (has(R"("nvbandwidth")") || has_inspector_records(front)) return InputKind::results;
   if (has(R"("scaleworth attribution")")) return InputKind::attribution;
   if (has_kind(front, R"("scaleworth )")) return InputKind::answer;
   // As trace viewers' JSON begins.
@@ -115,7 +113,9 @@ InputKind input_kind(const std::string& input) {
   if (!fs::exists(path, ignored)) return pattern ? InputKind::recordings : InputKind::other;
   if (path.filename() == run_file_name || fs::exists(path / run_file_name, ignored))
     return InputKind::run;
-  if (fs::is_directory(path, ignored)) return InputKind::recordings;
+  if (fs::is_directory(path, ignored))
+    return measurements_of({input}).front().front() == input ? InputKind::recordings
+                                                             : InputKind::results;
   if (!fs::is_regular_file(path, ignored)) return InputKind::other;
   const auto ends = [&](std::string_view endings) {
     return std::ranges::count(split(endings, ' '), path.extension().string()) > 0;

@@ -136,6 +136,9 @@ class InspectorReader {
   std::unique_ptr<State> state_;
 };
 
+/// Whether the beginning of JSON is of NCCL Inspector.
+bool has_inspector_records(std::string_view json);
+
 /// Throws UserError for two files of the same bytes: one measurement given twice would pass for
 /// repeats that agree.
 void refuse_copies(const std::vector<std::string>& files);

@@ -60,13 +60,6 @@ bool is_json(std::string_view front) {
   return trimmed(front).starts_with('{');
 }
 
-bool is_inspector(std::string_view front) {
-  return is_json(front) &&
-         std::ranges::any_of(
-             std::array{R"("coll_perf")", R"("p2p_perf")", R"("dump_stats")"},
-             [&](const char* word) { return front.find(word) != std::string_view::npos; });
-}
-
 /// A folder's files where all are of NCCL Inspector, a file that is; empty for anything else.
 std::vector<std::string> inspector_files(const std::string& input) {
   std::error_code trouble;
@@ -81,7 +74,8 @@ std::vector<std::string> inspector_files(const std::string& input) {
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored)) return false;
     std::ifstream file(path, std::ios::binary);
-    return is_inspector(first_piece(file));
+    const std::string front = first_piece(file);
+    return is_json(front) && has_inspector_records(front);
   };
   return std::ranges::all_of(files, one) ? files : std::vector<std::string>{};
 }
@@ -147,7 +141,7 @@ void Imports::take(std::string front, std::istream& input, const std::string& fi
   const bool transfers = has(json ? R"("nvbandwidth")" : "nvbandwidth Version:")
                              ? !table || sums
                              : sums && has("memcpy CE ");
-  const bool records = is_inspector(front);
+  const bool records = json && has_inspector_records(front);
   const bool fryer = !json && has("Gflops/s");
   const bool mamf = !json && (has("** Dtype:") || has("shapes => the best outcomes"));
   if (table + transfers + fryer + mamf > 1)
@@ -182,6 +176,12 @@ Run Imports::finish() {
 }
 }  // namespace
 
+bool has_inspector_records(std::string_view json) {
+  return std::ranges::any_of(
+      std::array{R"("coll_perf")", R"("p2p_perf")", R"("dump_stats")"},
+      [&](const char* word) { return json.find(word) != std::string_view::npos; });
+}
+
 void refuse_copies(const std::vector<std::string>& files) {
   constexpr std::uintmax_t most_compared = 64 << 20;
   std::map<std::uintmax_t, std::vector<std::string>> by_size;
@@ -207,13 +207,13 @@ Run import_files(const std::vector<std::string>& files, const ImportOptions& opt
                     options.collective,
                     listed(every<Collective>, [](Collective one) { return key_of(one); }));
   Imports imports(options);
-  refuse_copies(files);
   std::vector<std::string> all;
   for (const std::string& file : files) {
     const std::vector<std::string> inside = inspector_files(file);
     all.insert(all.end(), inside.begin(), inside.end());
     if (inside.empty()) all.push_back(file);
   }
+  refuse_copies(all);
   for (const std::string& file : all) {
     std::error_code trouble;
     if (std::filesystem::is_directory(file, trouble))

@@ -433,7 +433,8 @@ enum class InputKind { table, run, recordings, attribution, answer, page, result
 /// By its beginning: `other` for what is neither JSON nor HTML.
 InputKind kind_of_content(std::string_view text);
 
-/// By name and beginning: a folder without run.json and a pattern that is no file are recordings.
+/// By name and beginning: a folder without run.json and a pattern that is no file are recordings, a
+/// folder of NCCL Inspector's files results.
 InputKind input_kind(const std::string& input);
 
 /// Throws UserError where `input` is for other commands than `command`, with their names.

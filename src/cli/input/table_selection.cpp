@@ -660,6 +660,7 @@ ChosenColumns choose_columns(const RawTable& table) {
     keep_unit(*chosen.columns.back(), table.stated_as[i], table.place);
     chosen.columns.back()->choice = 0;
   }
+  // In this order: what one step names or drops, the next ones find or miss.
   name_statistics(chosen.columns, table);
   leave_out_other_ratios(chosen, table);
   leave_out_empty(chosen.columns, table);
