@@ -127,7 +127,8 @@ std::string json_of(const JsonHead& head, const std::function<void(Fields&)>& me
 }
 
 void put_versions(Fields& json, const RenderOptions& options) {
-  FIELDS(json, or_null(options.tool_version), or_null(options.git_revision));
+  json.members("tool_version", or_null(options.tool_version));
+  json.members("git_revision", or_null(options.git_revision));
 }
 
 void put_currency(Fields& json, const RenderOptions& options) {

@@ -12,14 +12,17 @@ constexpr JsonHead head{report_schema_version, "scaleworth report"};
 void put_run(Fields& json, const Run& run, const RenderOptions& options) {
   json("directory", options.input, or_null);
   json("schema_version", run_schema_version);
-  FIELDS(json, run.tool_version, run.git_revision, run.started_at);
-  FIELDS(json, run.command_line, run.suite, run.complete, or_null(run.interruption));
+  json.members("tool_version", run.tool_version, "git_revision", run.git_revision);
+  json.members("started_at", run.started_at);
+  json.members("command_line", run.command_line, "suite", run.suite, "complete", run.complete);
+  json.members("interruption", or_null(run.interruption));
   json.array("probes", run.probes, [](Fields& of, const ProbeRecord& probe) {
     of("name", probe.name);
     of("status", key_of(probe.status));
-    FIELDS(of, or_null(probe.reason), probe.duration_s, probe.warnings, probe.losses);
+    of.members("reason", or_null(probe.reason), "duration_s", probe.duration_s);
+    of.members("warnings", probe.warnings, "losses", probe.losses);
   });
-  FIELDS(json, run.warnings, run.files);
+  json.members("warnings", run.warnings, "files", run.files);
 }
 
 void put_environment(Fields& json, const std::vector<FactSection>& sections) {
@@ -27,7 +30,7 @@ void put_environment(Fields& json, const std::vector<FactSection>& sections) {
     json.object(section.name, [&](Fields& facts) {
       for (const Fact& fact : section.facts)
         facts.object(fact.name, fact, [](Fields& of, const Fact& one) {
-          FIELDS(of, one.value, one.source);
+          of.members("value", one.value, "source", one.source);
         });
     });
   }
@@ -49,14 +52,14 @@ std::string render_json(const Run& run,
              price ? std::optional(price->value() * 3600.0) : std::nullopt);
           of("fixed_usd_per_hour", assumed.fixed_price.value() * 3600.0);
           of("peak_flop_per_s_per_rank", assumed.peak_per_rank);
-          FIELDS(of, assumed.tokens_per_run, assumed.max_count);
+          of.members("tokens_per_run", assumed.tokens_per_run, "max_count", assumed.max_count);
         });
     json.object("verdict", judge(analysis, findings), [](Fields& of, const Verdict& verdict) {
       of("worth_it", answer_name(verdict.answer));
-      FIELDS(of, verdict.headline, verdict.lines);
+      of.members("headline", verdict.headline, "lines", verdict.lines);
     });
     json.array("findings", findings, [](Fields& of, const Finding& finding) {
-      FIELDS(of, finding.text, finding.warning);
+      of.members("text", finding.text, "warning", finding.warning);
     });
     json.array("scaling", analysis.scaling, put_scaling);
     json.object("roofline", analysis.roofline, put_roofline);

@@ -125,7 +125,7 @@ void drop_unknown_efficiency(const std::optional<JobMeans>& means, EfficiencyRes
   if (unknown < most) return;
   efficiency = {std::nullopt,
                 fmt::format("{:.0f} % of each step is work of which the recordings do not show "
-                            "what it is.",
+                            "what it is",
                             100.0 * unknown)};
 }
 

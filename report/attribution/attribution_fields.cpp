@@ -74,14 +74,15 @@ constexpr auto exclusion = [](auto& json, auto& one) {
   json("cause", one.cause);
   json("recorded", one.recorded);
   json("ranks", one.ranks);
-  FIELDS(json, one.begins, one.ends);
+  json.members("begins_ns", one.begins, "ends_ns", one.ends);
   json("excess", one.excess);
 };
 
 template <class Json>
 void step_ledger(Json& json, const Attribution& job, auto& ledger) {
   json.named("ledger");
-  FIELDS(json, ledger.step, ledger.rank, ledger.start, ledger.end);
+  json.members("step", ledger.step, "rank", ledger.rank, "start_ns", ledger.start);
+  json.members("end_ns", ledger.end);
   std::string excluded = ledger.excluded ? exclusion_text(*ledger.excluded) : "";
   json("excluded", excluded, or_null);
   json.object("exclusion", ledger.excluded, exclusion);
@@ -178,13 +179,14 @@ void stragglers(Json& json, auto& report, const AttributionView* view) {
   std::vector<PairWait> matrix = report.pairs;
   std::erase_if(matrix, [](const PairWait& one) { return one.total.count() == 0; });
   json.array("matrix", matrix, [](auto& entry, auto& one) {
-    FIELDS(entry, one.rank, one.waited_for, one.exposed, one.total);
+    entry.members("rank", one.rank, "waited_for", one.waited_for, "exposed_ns", one.exposed);
+    entry.members("total_ns", one.total);
   });
   if constexpr (reads<Json>) report.pairs = std::move(matrix);
 }
 
 constexpr auto participant = []<class Json>(Json& json, auto& part) {
-  FIELDS(json, part.rank, part.start, part.end);
+  json.members("rank", part.rank, "start_ns", part.start, "end_ns", part.end);
   json("wait_ns", part.wait);
   if constexpr (reads<Json>) {
     json("transfer_ns", part.transfer, or_null);
@@ -204,22 +206,25 @@ constexpr auto collective = []<class Json>(Json& json, auto& one) {
     json("step", one.step < 0 ? std::nullopt : std::optional(one.step));
   json("index", one.index);
   json("size_bytes", one.bytes);
-  FIELDS(json, or_null(one.algorithm), or_null(one.protocol), one.channels);
+  json.members("algorithm", or_null(one.algorithm), "protocol", or_null(one.protocol));
+  json.members("channels", one.channels);
   json("last_arriver", one.last_arriver);
-  FIELDS(json, one.spread_of_starts, one.spread_of_ends);
+  json.members("spread_of_starts_ns", one.spread_of_starts);
+  json.members("spread_of_ends_ns", one.spread_of_ends);
   json("shortest_ns", one.shortest);
   json.array("participants", one.participants, participant);
 };
 
 constexpr auto collective_sum = [](auto& json, auto& one) {
-  FIELDS(json, one.kind, one.count, one.wait, one.transfer);
+  json.members("kind", one.kind, "count", one.count, "wait_ns", one.wait);
+  json.members("transfer_ns", one.transfer);
   json("either_ns", one.either);
 };
 
 constexpr auto what_if = []<class Json>(Json& json, auto& one) {
   std::string change = change_text(one);
   json("change", change);
-  FIELDS(json, one.step_time, one.saved);
+  json.members("step_time_ns", one.step_time, "saved_ns", one.saved);
   json("units", one.units);
   if constexpr (reads<Json>) {
     for (const ReplayChange known : every<ReplayChange>)
@@ -229,9 +234,11 @@ constexpr auto what_if = []<class Json>(Json& json, auto& one) {
 
 constexpr auto efficiency = [](auto& json, auto& one) {
   json.named("efficiency");
-  FIELDS(json, or_null(one.window), one.runtime, or_null(one.parallel), or_null(one.load_balance));
-  FIELDS(json, or_null(one.serialization), or_null(one.host), or_null(one.dependency));
-  FIELDS(json, or_null(one.transfer));
+  json.members("window", or_null(one.window), "runtime_ns", one.runtime);
+  json.members("parallel", or_null(one.parallel), "load_balance", or_null(one.load_balance));
+  json.members("serialization", or_null(one.serialization), "host", or_null(one.host));
+  json.members("dependency", or_null(one.dependency));
+  json.members("transfer", or_null(one.transfer));
   json("useful_ns", one.useful);
   json("step_time_ns", one.step_time);
   json("replay_error", one.replay_error, or_null);
@@ -240,13 +247,14 @@ constexpr auto efficiency = [](auto& json, auto& one) {
 
 constexpr auto clocks = [](auto& json, auto& report) {
   json("comparable", report.comparable);
-  FIELDS(json, or_null(report.reason), or_null(report.method));
+  json.members("reason", or_null(report.reason), "method", or_null(report.method));
   json("error_ns", report.error);
   json("causality_violations", report.causality_violations);
   json.array("ranks", report.ranks, [](auto& entry, auto& clock) {
     entry("rank", clock.rank);
     entry("offset_ns", clock.offset);
-    FIELDS(entry, or_null(clock.drift_ppm), clock.residual_p50, clock.residual_p95, clock.matches);
+    entry.members("drift_ppm", or_null(clock.drift_ppm), "residual_p50_ns", clock.residual_p50);
+    entry.members("residual_p95_ns", clock.residual_p95, "matches", clock.matches);
   });
 };
 
@@ -261,8 +269,9 @@ constexpr auto class_time = [](auto& json, auto& one) {
 };
 
 constexpr auto recording = []<class Json>(Json& json, auto& one) {
-  FIELDS(json, one.rank, one.file, or_null(one.where), or_null(one.rank_from), one.device_events);
-  FIELDS(json, one.host_events);
+  json.members("rank", one.rank, "file", one.file, "where", or_null(one.where));
+  json.members("rank_from", or_null(one.rank_from), "device_events", one.device_events);
+  json.members("host_events", one.host_events);
   json("losses", one.losses);
   if constexpr (!reads<Json>) json("on_processor", one.on_processor);
 };
@@ -288,7 +297,7 @@ void document(Json& json, auto& job, const AttributionView* view) {
   json("contradictions", job.contradictions);
   json("remarks", job.remarks);
   const auto steps = [&](auto& of, auto& choice) {
-    FIELDS(of, or_null(choice.source), or_null(choice.sentence));
+    of.members("source", or_null(choice.source), "sentence", or_null(choice.sentence));
     of("found", choice.steps);
     of("excluded", choice.excluded);
     if constexpr (!reads<Json>) {
@@ -314,7 +323,7 @@ void document(Json& json, auto& job, const AttributionView* view) {
   json.array("ledger", job.ledger, [&](auto& one, auto& step) { step_ledger(one, job, step); });
   if constexpr (!reads<Json>) {
     json.array("host_ranges", job.host_ranges, [](Fields& of, const HostRange& one) {
-      FIELDS(of, one.name, one.cause, one.time);
+      of.members("name", one.name, "cause", one.cause, "time_ns", one.time);
     });
   }
   json.object(
@@ -380,11 +389,12 @@ void check_read(const Attribution& job, const JsonReader& json) {
 namespace {
 void put_fabric(Fields& json, const FabricRow& row) {
   json.named("fabric_row");
-  FIELDS(json, row.work.collective, row.work.bytes, row.work.ranks, row.calls);
+  json.members("collective", row.work.collective, "bytes", row.work.bytes, "ranks", row.work.ranks);
+  json.members("calls", row.calls);
   json("wait_s", row.wait);
   json("transfer_s", row.transfer);
   json("expected_s", row.expected);
-  FIELDS(json, row.verdict);
+  json.members("verdict", row.verdict);
 }
 
 void whole_document(Fields& json, const AttributionView& view) {

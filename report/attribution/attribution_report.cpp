@@ -97,7 +97,7 @@ Section remarks(const Attribution& attribution) {
   }
   if (!attribution.efficiency && attribution.recordings.size() > 1 &&
       !attribution.efficiency_reason.empty()) {
-    section.lead.push_back("No efficiency: " + attribution.efficiency_reason);
+    section.lead.push_back(fmt::format("No efficiency: {}.", attribution.efficiency_reason));
   }
   return section;
 }

@@ -205,7 +205,8 @@ void compared_time(Fields& json, const ComparedTime& one) {
 
 void put_straggler(Fields& json, const Straggler& one) {
   json.named("straggler");
-  FIELDS(json, one.rank, one.level, one.unit, one.members, one.cause, one.saved);
+  json.members("rank", one.rank, "level", one.level, "unit", one.unit, "members", one.members);
+  json.members("cause", one.cause, "saved_ns", one.saved);
 }
 
 std::string comparison_json(Fields::Make make,

@@ -176,10 +176,11 @@ constexpr JsonHead prediction_head{1, "scaleworth prediction"};
 
 void put_pace(Fields& json, const WorkPace& one) {
   json.named("work_pace");
-  FIELDS(json, one.work.kind, one.work.format, or_null(one.work.direction), one.work.collective);
+  json.members("kind", one.work.kind, "format", one.work.format);
+  json.members("direction", or_null(one.work.direction), "collective", one.work.collective);
   json.members("bytes", one.work.bytes, "ranks", one.work.ranks, "recorded_s", one.recorded);
   json("time_ratio", one.interval());
-  FIELDS(json, one.basis);
+  json.members("basis", one.basis);
 }
 
 void put_prediction(Fields& json, const PredictionView& view, const std::string& headline) {
@@ -198,7 +199,8 @@ void put_prediction(Fields& json, const PredictionView& view, const std::string&
   json.array(
       "stragglers", view.job.predicted.stragglers.stragglers, [](Fields& of, const Straggler& one) {
         of.named("straggler");
-        FIELDS(of, one.rank, one.level, one.unit, one.cause, one.saved, one.significant);
+        of.members("rank", one.rank, "level", one.level, "unit", one.unit, "cause", one.cause);
+        of.members("saved_ns", one.saved, "significant", one.significant);
       });
 }
 }  // namespace

@@ -174,7 +174,7 @@ Section efficiency_section(const AttributionView& view) {
   const auto& efficiency = view.attribution.efficiency;
   if (!efficiency) {
     if (!view.attribution.efficiency_reason.empty()) {
-      section.lead.push_back("Not computed: " + view.attribution.efficiency_reason);
+      section.lead.push_back(fmt::format("Not computed: {}.", view.attribution.efficiency_reason));
     }
     return section;
   }

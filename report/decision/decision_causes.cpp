@@ -180,7 +180,7 @@ Table factors_table(const DecideView& view) {
 /// "communication 54.7 %, idle 45.3 %".
 std::string mixture_text(const ScalingCause& cause) {
   return listed(cause.mixture, [](const auto& part) {
-    return fmt::format("{} {:.1f} %", part.first, 100.0 * part.second);
+    return fmt::format("{} {:.1f} %", cause_name(part.first), 100.0 * part.second);
   });
 }
 
@@ -251,9 +251,9 @@ std::string cause_line(const DecideView& view) {
         "communication from the rest",
         "; the parts of a step would tell communication from the rest");
   const std::string text =
-      cause.owner.empty()
-          ? "has no single owner (none explains 80 %): " + mixture_text(cause)
-          : fmt::format("is {}, {:.1f} % of it", cause.owner, 100.0 * cause.explained);
+      cause.owner
+          ? fmt::format("is {}, {:.1f} % of it", cause_name(*cause.owner), 100.0 * cause.explained)
+          : "has no single owner (none explains 80 %): " + mixture_text(cause);
   const auto& law = decision.coefficients;
   if (law && law->communication == 0.0 && law->serial > 0.0)
     more = fmt::format("; no count exceeds a speed-up of 1/s = {:.1f}", 1.0 / law->serial);

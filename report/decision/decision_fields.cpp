@@ -35,9 +35,11 @@ void put_rubric(Fields& json, const Decision& decision) {
   json.object("asked", decision.request.rubric, [](Fields& of, const Rubric& asked) {
     const auto& objective = asked.objective;
     of("objective", objective ? objective_name(*objective) : "", or_null);
-    FIELDS(of, asked.efficiency_threshold, asked.deadline, asked.deadline_probability);
+    of.members("efficiency_threshold", asked.efficiency_threshold, "deadline_s", asked.deadline);
+    of.members("deadline_probability", asked.deadline_probability);
     of("budget_usd", asked.budget);
-    FIELDS(of, asked.energy_budget_kwh, asked.max_latency, asked.min_throughput);
+    of.members("energy_budget_kwh", asked.energy_budget_kwh, "max_latency_s", asked.max_latency);
+    of.members("min_throughput", asked.min_throughput);
   });
   json.members("objective", objective_name(rubric.objective), "chosen", rubric.chosen);
   json.members("level", rubric.equivalent_counts, "cheapest", decision.named.cheapest);
@@ -104,10 +106,10 @@ void put_knees(Fields& json, const KneeSet& set) {
 
 void put_gap(Fields& json, const Gap& one) {
   json.named("gap");
-  FIELDS(json, one.count, or_null(one.lost_s));
+  json.members("count", one.count, "lost_s", or_null(one.lost_s));
   json.array("causes", one.losses, [](Fields& cause, const CauseLoss& each) {
     cause("cause", cause_name(each.cause), one_cause);
-    FIELDS(cause, or_null(each.lost_s), or_null(each.share));
+    cause.members("lost_s", or_null(each.lost_s), "share", or_null(each.share));
     cause("share_by_fits", ends(each.spread));
   });
   json("latency_share_of_communication", one.latency_share);
@@ -129,8 +131,10 @@ void put_diagnosis(Fields& json, const Diagnosis& diagnosis) {
     of("serial_share_by_fits", ends(one.by_fits));
     of("serial_share_with_noise", ends(one.serial_share));
     of.array("fits", one.readings, [](Fields& fit, const LawReading& reading) {
-      FIELDS(fit, reading.fit, or_null(reading.serial), or_null(reading.serial_folds));
-      FIELDS(fit, or_null(reading.overhead_folds), or_null(reading.unexplained_folds));
+      fit.members("fit", reading.fit, "serial", or_null(reading.serial));
+      fit.members("serial_folds", or_null(reading.serial_folds));
+      fit.members("overhead_folds", or_null(reading.overhead_folds));
+      fit.members("unexplained_folds", or_null(reading.unexplained_folds));
       fit.members("serial_share_of_seconds", or_null(reading.serial_share));
       fit.members("residual", or_null(reading.residual), "holds", reading.holds);
     });
@@ -143,8 +147,9 @@ void put_ledgers(Fields& json, const Decision& decision) {
     ledger("count", one.count);
     ledger.object("factors", one.factors, [](Fields& of, const Efficiency& factors) {
       const auto useful = mapped(factors.useful, [](auto time) { return seconds(time); });
-      FIELDS(of, or_null(factors.parallel), or_null(factors.load_balance), or_null(factors.host));
-      FIELDS(of, or_null(factors.dependency), or_null(factors.transfer));
+      of.members("parallel", or_null(factors.parallel));
+      of.members("load_balance", or_null(factors.load_balance), "host", or_null(factors.host));
+      of.members("dependency", or_null(factors.dependency), "transfer", or_null(factors.transfer));
       of.members("step_s", seconds(factors.runtime), "useful_s_by_rank", useful);
       of.members("of", or_null(factors.window));
     });
@@ -188,7 +193,8 @@ void put_row(Fields& json, const DecisionRow& row) {
   json.object("layout",
               facts.layout.empty() ? std::nullopt : std::optional(facts.layout),
               [](Fields& of, const Layout& layout) {
-                FIELDS(of, layout.tensor, layout.pipeline, layout.context, layout.data);
+                of.members("tensor", layout.tensor, "pipeline", layout.pipeline);
+                of.members("context", layout.context, "data", layout.data);
                 of("expert", layout.expert);
               });
   json.members("batch", facts.batch, "sequence_length", facts.sequence_length);
@@ -197,11 +203,11 @@ void put_row(Fields& json, const DecisionRow& row) {
 }
 
 void put_step(Fields& json, const MarginalStep& one) {
-  FIELDS(json, one.from, one.to);
+  json.members("from", one.from, "to", one.to);
   json("kind",
        step_kind_name(one.kind),
        one_of("free|paid|slower and cheaper|slower and more expensive"));
-  FIELDS(json, or_null(one.speedup_gain), or_null(one.time_saved));
+  json.members("speedup_gain", or_null(one.speedup_gain), "time_saved_s", or_null(one.time_saved));
   json.members("cost_added_usd", or_null(one.cost_added));
   json("speedup_per_usd", one.speedup_per_dollar);
   json("usd_per_hour_saved", one.dollars_per_hour_saved);
@@ -251,7 +257,7 @@ void put_next_measurement(Fields& json, const NextMeasurement& one) {
 
 void put_further_laws(Fields& json, const FurtherLaws& laws) {
   json.array("work_depth", laws.bounds, [](Fields& row, const BoundRow& one) {
-    FIELDS(row, one.count, one.measured);
+    row.members("count", one.count, "measured_s", one.measured);
     row.members("least_s", or_null(one.bounds.low), "most_s", or_null(one.bounds.high));
     row("above", one.above, or_null);
   });
@@ -260,13 +266,15 @@ void put_further_laws(Fields& json, const FurtherLaws& laws) {
 void put_forecast(Fields& json, const LawForecast& forecast) {
   json("basis", forecast.basis);
   json.array("points", forecast.points, [](Fields& point, const ForecastPoint& one) {
-    FIELDS(point, one.count, one.time, or_null(one.speedup), or_null(one.efficiency));
+    point.members("count", one.count, "time_s", one.time, "speedup", or_null(one.speedup));
+    point.members("efficiency", or_null(one.efficiency));
     point("far", one.far);
   });
 }
 
 void put_weighted_law(Fields& json, const WeightedLaw& law) {
-  FIELDS(json, law.family.name, law.family.formula, law.fitted.coefficients);
+  json.members("name", law.family.name, "formula", law.family.formula);
+  json.members("coefficients", law.fitted.coefficients);
   json.members("weight", law.weight, "held_out_error", law.held_out, "worst_error", law.worst);
   json.members("residual", or_null(law.residual));
 }
@@ -307,8 +315,11 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json.object("cost_choice", decision.choice, put_choice);
   json.object("knees", decision.knees, put_knees);
   json.object("cause", decision.diagnosis.cause, [&](Fields& cause, const ScalingCause& one) {
-    cause.members("count", decision.cause_count, "owner", or_null(one.owner));
-    cause.members("explained", or_null(one.explained), "mixture", or_null(one.mixture));
+    const std::string owner = one.owner ? cause_name(*one.owner) : "";
+    cause.members("count", decision.cause_count, "owner", or_null(owner));
+    std::vector<std::pair<std::string, double>> shares;
+    for (const auto& [part, share] : one.mixture) shares.emplace_back(cause_name(part), share);
+    cause.members("explained", or_null(one.explained), "mixture", or_null(shares));
   });
   json.object("diagnosis", decision.diagnosis, put_diagnosis);
   json.object_if(!decision.ledgers.empty(), "ledgers", [&](Fields& ledgers) {

@@ -511,7 +511,7 @@ void latency_quantile(Fields& json, const LatencyQuantile& one) {
 
 void sampled_latency(Fields& json, const SampledLatency& one) {
   json("kind", one.kind);
-  FIELDS(json, one.source, one.requests);
+  json.members("source", one.source, "requests", one.requests);
   json.array("quantiles", one.quantiles, latency_quantile);
 }
 
@@ -522,7 +522,7 @@ void service_point(Fields& json, const ServicePoint& one) {
 }
 
 void capacity(Fields& json, const Capacity& one) {
-  FIELDS(json, one.requests_per_s, one.concurrency);
+  json.members("requests_per_s", one.requests_per_s, "concurrency", one.concurrency);
   json.members("interpolated", one.interpolated, "at_largest_load", one.at_largest);
   json("bound_by", one.bound);
   json.array("latencies", one.latencies, latency);

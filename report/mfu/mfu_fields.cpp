@@ -18,12 +18,12 @@ void put_notes(Fields& json, const Document& document) {
 constexpr JsonHead mfu_head{1, "scaleworth mfu"};
 
 void transformer(Fields& json, const TransformerModel& model) {
-  FIELDS(json, model.id, model.name);
+  json.members("id", model.id, "name", model.name);
   json("parameters", parameter_count(model));
   json.members("active_parameters", active_parameter_count(model), "layers", model.layers);
   json("mtp_layers", model.mtp_layers);
   json("attention", attention_kind(model), one_of("multi-head|grouped-query|multi-query|latent"));
-  FIELDS(json, model.source, model.date);
+  json.members("source", model.source, "date", model.date);
 }
 
 void training_run(Fields& json, const MfuView& view) {
@@ -66,7 +66,8 @@ void mfu_document(Fields& json, const MfuView& view, const Document& whole) {
   json.object_if(modelled, "model", [&](Fields& of) { transformer(of, view.question.model); });
   json.object("run", view, training_run);
   json.object_if(modelled, "forward_flop_per_token", [&](Fields& forward) {
-    FIELDS(forward, use.forward.layers, use.forward.attention, use.forward.head);
+    forward.members("layers", use.forward.layers, "attention", use.forward.attention);
+    forward.members("head", use.forward.head);
   });
   json("model_flop_per_token", of_model(use.model_flops));
   json("hardware_flop_per_token", of_model(use.hardware_flops));
@@ -159,7 +160,8 @@ void batch(Fields& json, const ServingView& view, const ServedBatch& one) {
   json.object("step", one.step, phase);
   json("prompt_per_request_s", one.prefill_per_request);
   json("steps_per_request_s", one.decode_per_request);
-  FIELDS(json, one.requests_per_s, one.output_tokens_per_s);
+  json.members("requests_per_s", one.requests_per_s);
+  json.members("output_tokens_per_s", one.output_tokens_per_s);
   json("input_tokens_per_s", one.input_tokens_per_s);
   json("ceiling_output_tokens_per_s", one.ceiling_output_tokens_per_s);
   json("part_of_ceiling", one.output_tokens_per_s / one.ceiling_output_tokens_per_s);

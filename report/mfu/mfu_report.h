@@ -99,7 +99,7 @@ std::string render_view(const View& view,
 
 /// Published maxima over what this model gives with prompts and steps in turn at their roofs and
 /// the largest batch that memory holds: TensorRT-LLM 1.0, Llama 3.1 8B and 3.3 70B in fp8 and fp4
-/// on H100, H200 and B200, ten lengths each (tests/unit/model/inference).
+/// on H100, H200 and B200, ten lengths each (tests/unit/model/transformer).
 inline constexpr Interval<double> published_part_of_roof{0.34, 0.75};
 
 /// "4 groups of", "2 copies of 2 stages of": what the groups of GPUs are, before their GPUs.

@@ -378,7 +378,7 @@ std::string change_text(const LayoutChange& one) {
 }
 
 void put_point(Fields& json, const CollectivePoint& one) {
-  FIELDS(json, one.message, one.time);
+  json.members("message_bytes", one.message, "time_s", one.time);
   json("algbw_bytes_per_s", one.algorithm_bandwidth);
   json("busbw_bytes_per_s", one.bus_bandwidth);
 }
@@ -390,12 +390,15 @@ void put_way(Fields& json, const Way& one) {
 void put_fit(Fields& json, const CommunicationFit& one) {
   json("form", one.form);
   json.array("segments", one.segments, [](Fields& of, const CommunicationSegment& segment) {
-    FIELDS(of, segment.smallest, segment.largest, segment.alpha, segment.beta, segment.holds);
+    of.members("smallest_bytes", segment.smallest, "largest", segment.largest);
+    of.members("alpha", segment.alpha, "beta_s_per_byte", segment.beta, "holds", segment.holds);
   });
   json("start_up_s", one.start ? std::optional(one.start->alpha) : std::nullopt);
   json("largest_rate_bytes_per_s", one.largest_rate());
   json("half_rate_bytes", half_rate_message(one));
-  FIELDS(json, one.held_out_error, one.worst_held_out_error, one.median_residual);
+  json.members("held_out_error", one.held_out_error);
+  json.members("worst_held_out_error", one.worst_held_out_error);
+  json.members("median_residual", one.median_residual);
   json("stray_bytes", one.strays);
   json.array("curve", one.curve, [](Fields& of, const CurveKnot& knot) {
     of.members("message_bytes", std::exp(knot.size), "time_s", std::exp(knot.time));
@@ -436,33 +439,34 @@ Section collectives_section(const Collectives& collectives,
 void put_algorithms(Fields& json, const AlgorithmResult& result) {
   json("topology", selection_text(result.selection));
   json.object("fit", result.fit, put_fit);
-  FIELDS(json, result.collective, result.mode, result.ranks, result.in_place);
-  FIELDS(json, result.shared_gpu);
+  json.members("collective", result.collective, "mode", result.mode, "ranks", result.ranks);
+  json.members("in_place", result.in_place);
+  json.members("shared_gpu", result.shared_gpu);
   json.array("regimes", result.regimes, [](Fields& of, const AlgorithmRegime& one) {
     put_way(of, one);
-    FIELDS(of, one.smallest, one.largest);
+    of.members("smallest_bytes", one.smallest, "largest", one.largest);
   });
   json.array("lines", result.lines, [](Fields& of, const AlgorithmLine& one) {
     const auto* segment = segment_of(one);
     put_way(of, one);
     of("alpha_s", segment ? std::optional(segment->alpha) : std::nullopt);
     of("beta_s_per_byte", segment ? std::optional(segment->beta) : std::nullopt);
-    FIELDS(of, one.fit.held_out_error);
+    of.members("held_out_error", one.fit.held_out_error);
     of.array("points", one.points, [](Fields& each, const CollectivePoint& point) {
-      FIELDS(each, point.message, point.time);
+      each.members("message_bytes", point.message, "time_s", point.time);
     });
   });
   json.array("chosen", result.chosen, [](Fields& of, const ChosenPoint& one) {
     put_point(of, one.point);
     of("wire_bytes_per_s", one.wire_bandwidth);
     of.object("ran", one, put_way);
-    FIELDS(of, one.fastest_line);
+    of.members("fastest_line", one.fastest_line);
   });
 }
 
 void put_collective(Fields& json, const CollectiveResult& result) {
   const bool any = result.chosen < result.fits.size();
-  FIELDS(json, result.collective, result.mode, result.ranks);
+  json.members("collective", result.collective, "mode", result.mode, "ranks", result.ranks);
   json("chosen_form", any ? std::optional(result.fits[result.chosen].form) : std::nullopt);
   json("large_busbw_bytes_per_s", large_bus_bandwidth(result.points));
   json.array("fits", result.fits, put_fit);

@@ -49,8 +49,8 @@ std::vector<FormatGemm> measured_products(const Gpus& gpus) {
 Table product_table(const Gpus& gpus) {
   const auto of = [](auto member) { return path(&GpuGemm::against, member); };
   const auto at = [](auto member) { return path(&GpuGemm::conditions, member); };
-  const auto slowdown = [](const std::pair<std::string, double>& reason) {
-    return reason.first + " " + format_quantity(number(reason.second), Unit::percent);
+  const auto slowdown = [](const std::pair<ClockReason, double>& reason) {
+    return word_of(reason.first) + (" " + format_quantity(number(reason.second), Unit::percent));
   };
   const std::vector<FormatGemm> rows = measured_products(gpus);
   Table table = make_table(

@@ -242,7 +242,9 @@ void put_shape(Fields& json, const GemmShape& one) {
 void put_conditions(Fields& json, const GpuConditions& one) {
   json.members("clock_hz", one.clock_hz, "power_w", one.power_w);
   json.members("power_from_energy", one.power_from_energy, "temperature_c", one.temperature_c);
-  json("slowdown_reasons", one.slowdown_reasons);
+  std::vector<std::pair<std::string, double>> reasons;
+  for (const auto& [reason, share] : one.slowdown_reasons) reasons.emplace_back(word_of(reason), share);
+  json("slowdown_reasons", reasons);
 }
 
 void put_against(Fields& json, const AgainstPeak& one) {

@@ -50,11 +50,11 @@ void add_together(const GpusTogether& together, Findings& findings) {
       format_quantity(number(slowest->together), Unit::flop_per_second));
   for (const GpuPace& pace : together.paces)
     if (pace.slow)
-      findings.result("GPU {} is slow, {} of the others' rate: {}.",
-                      pace.ordinal,
-                      format_quantity(*pace.of_others, Unit::percent),
-                      pace.cause.empty() ? "unexplained, its clock does not account for it"
-                                         : pace.cause);
+      findings.result(
+          "GPU {} is slow, {} of the others' rate: {}.",
+          pace.ordinal,
+          format_quantity(*pace.of_others, Unit::percent),
+          pace.cause.empty() ? "unexplained, its clock does not account for it" : pace.cause);
 }
 
 void add_losses(const GpuResult& gpu, Findings& findings) {
@@ -328,15 +328,16 @@ void add_limits(const GpuIdentity& gpu, Findings& findings) {
 /// Heat and brakes are faults of the machine; a power cap is how it is built.
 void add_throttling(const GpuResult& gpu, Findings& findings) {
   constexpr double notable = 0.05;
-  std::set<std::string> seen;
+  std::set<ClockReason> seen;
   for (const GpuFormat& format : gpu.formats) {
     if (!format.steady) continue;
     for (const auto& [reason, share] : format.steady->conditions.slowdown_reasons) {
-      if (reason == "power cap" || share < notable || !seen.insert(reason).second) continue;
+      if (reason == ClockReason::power_cap || share < notable || !seen.insert(reason).second)
+        continue;
       findings.warning(
           "GPU {}: {} held its clock down in {:.0f} % of the readings of the steady {} product.",
           gpu.identity.ordinal,
-          reason,
+          word_of(reason),
           100.0 * share,
           word_of(format.format));
     }

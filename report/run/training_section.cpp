@@ -187,8 +187,9 @@ void put_shares(Fields& json, const char* key, const MeanLedger* ledger) {
 void put_row(Fields& json, const DecisionRow& one) {
   const TrainedStep& step = one.trained;
   json.members("ranks", one.count, "step_time_s", one.time);
-  FIELDS(json, step.slowed, step.final_loss, step.mfu_measured, or_null(step.mfu_basis));
-  FIELDS(json, step.mfu_peak);
+  json.members("slowed", step.slowed, "final_loss", step.final_loss);
+  json.members("mfu_measured", step.mfu_measured, "mfu_basis", or_null(step.mfu_basis));
+  json.members("mfu_peak", step.mfu_peak);
   put_shares(json, "shares", step.ledger ? &step.ledger->mean : nullptr);
   json.array("per_rank", rank_ledgers(one), [](Fields& of, const MeanLedger& rank) {
     of("rank", rank.rank->index);
@@ -198,10 +199,11 @@ void put_row(Fields& json, const DecisionRow& one) {
 
 void put_law(Fields& json, const ScalingLaw& one) {
   const auto& range = one.cost_optimal_range;
-  FIELDS(json, one.name, one.prediction, one.basis, one.serial, one.coherency);
-  FIELDS(json, or_null(one.not_identifiable), one.next_count);
+  json.members("name", one.name, "prediction", one.prediction, "basis", one.basis);
+  json.members("serial", one.serial, "coherency", one.coherency);
+  json.members("not_identifiable", or_null(one.not_identifiable), "next_count", one.next_count);
   json("single_rank_step_time_s", one.single);
-  FIELDS(json, one.residual, one.reproduces_measured);
+  json.members("residual", one.residual, "reproduces_measured", one.reproduces_measured);
   json.members("fastest_ranks", one.fastest, "cost_optimal_ranks", one.cost_optimal);
   json("cost_optimal_ranks_low", range ? std::optional(range->low) : std::nullopt);
   json("cost_optimal_ranks_high", range ? std::optional(range->high) : std::nullopt);
@@ -248,6 +250,7 @@ void put_scaling(Fields& json, const ScalingResult& scaling) {
     const RenderOptions options;
     json.object("decision", [&](Fields& of) { put_decision(of, {*scaling.decision, options}); });
   }
-  FIELDS(json, or_null(scaling.slowed), scaling.quality_held, scaling.quality_note);
+  json.members("slowed", or_null(scaling.slowed), "quality_held", scaling.quality_held);
+  json.members("quality_note", scaling.quality_note);
 }
 }  // namespace scaleworth::report

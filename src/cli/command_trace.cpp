@@ -2,7 +2,7 @@
 #include "report/names.h"
 #include "src/cli/application.h"
 #include "src/cli/bind_flags.h"
-#include "src/cli/traced_process.h"
+#include "src/cli/measure/traced_process.h"
 #include "src/core/error.h"
 #include "src/core/process.h"
 #include "trace/formats/swtrace/swtrace.h"

@@ -91,6 +91,16 @@ void add_currency(CLI::App& command, std::string& currency) {
       ->capture_default_str();
 }
 
+std::optional<double> allowed_loss(const char* flag, const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::string_view digits =
+      text.ends_with('%') ? std::string_view(text).substr(0, text.size() - 1) : text;
+  const auto percent = parse_number<double>(digits);
+  if (!percent || !(*percent > 0.0) || !(*percent < 100.0))
+    throw UserError("{} {}: give a loss in per cent, as 5%", flag, printable(text));
+  return *percent / 100.0;
+}
+
 double stated_amount(const char* flag, const std::string& text, Dimension of, const char* as) {
   const auto number = cell_number(text, Comma::thousands);
   const Unit* const unit = number ? number->unit : nullptr;

@@ -28,6 +28,8 @@ void add_render_flags(CLI::App& command,
 void add_currency(CLI::App& command, std::string& currency);
 /// "1.5k", or of times "500 ms" in seconds. Throws UserError that asks for `as`.
 double stated_amount(const char* flag, const std::string& text, Dimension of, const char* as);
+/// 0.05 of "5%" and of "5"; absent for none. Throws UserError.
+std::optional<double> allowed_loss(const char* flag, const std::string& text);
 /// That of a column of prices, where no flag names one.
 void take_currency(const std::string& of_column, std::string& currency);
 

@@ -101,28 +101,20 @@ std::vector<double> readings(const Point& point, Metric metric) {
   return given;
 }
 
-/// Reasons of NVML that hold a clock down under load, in the words of the report.
-/// Source: NVML API reference, nvmlClocksEventReasons.
-constexpr std::array<std::pair<std::uint64_t, const char*>, 7> slowdown_reasons{
-    {{0x2, "application clocks"},
-     {0x4, "power cap"},
-     {0x8, "hardware slowdown"},
-     {0x10, "sync boost"},
-     {0x20, "thermal, software"},
-     {0x40, "thermal, hardware"},
-     {0x80, "power brake"}}};
-
-std::vector<std::pair<std::string, double>> reasons_of(const Point& point) {
+std::vector<std::pair<ClockReason, double>> reasons_of(const Point& point) {
   const std::vector<double> masks = readings(point, Metric::telemetry_clock_event_reasons);
-  std::vector<std::pair<std::string, double>> shares;
-  for (const auto& [bit, name] : slowdown_reasons) {
-    const auto times = std::ranges::count_if(masks, [bit = bit](double mask) {
-      return mask >= 0.0 && mask < largest_mask && (static_cast<std::uint64_t>(mask) & bit) != 0;
-    });
+  std::vector<std::pair<ClockReason, double>> shares;
+  for (const ClockReason reason : every<ClockReason>) {
+    // Bit 0 is an idle GPU, which is no reason under load.
+    const auto times =
+        std::ranges::count_if(masks, [bit = 2u << static_cast<int>(reason)](double mask) {
+          return mask >= 0.0 && mask < largest_mask &&
+                 (static_cast<std::uint64_t>(mask) & bit) != 0;
+        });
     if (times == 0) continue;
-    shares.emplace_back(name, static_cast<double>(times) / static_cast<double>(masks.size()));
+    shares.emplace_back(reason, static_cast<double>(times) / static_cast<double>(masks.size()));
   }
-  std::ranges::stable_sort(shares, std::greater{}, &std::pair<std::string, double>::second);
+  std::ranges::stable_sort(shares, std::greater{}, &std::pair<ClockReason, double>::second);
   return shares;
 }
 }  // namespace

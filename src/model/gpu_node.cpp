@@ -54,14 +54,14 @@ std::optional<Beside> beside_others(const std::vector<GpuPace>& paces,
 
 std::string reason_difference(const std::vector<GpuPace>& paces, std::size_t index) {
   for (const auto& [reason, share] : paces[index].conditions.slowdown_reasons) {
-    const auto shares = beside_others(paces, index, [name = reason](const GpuPace& pace) {
-      using Reason = std::pair<std::string, double>;
-      const Reason* found = find_in(pace.conditions.slowdown_reasons, name, &Reason::first);
+    const auto shares = beside_others(paces, index, [given = reason](const GpuPace& pace) {
+      using Reason = std::pair<ClockReason, double>;
+      const Reason* found = find_in(pace.conditions.slowdown_reasons, given, &Reason::first);
       return std::optional(found ? found->second : 0.0);
     });
     if (!shares || shares->own < shares->others + more_often) continue;
     return fmt::format("; {} in {:.0f} % of the readings, the others {:.0f} %",
-                       reason,
+                       word_of(reason),
                        100.0 * share,
                        100.0 * shares->others);
   }

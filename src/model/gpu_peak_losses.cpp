@@ -81,13 +81,13 @@ constexpr double often = 0.5;
 constexpr double at_limit = 0.95;
 
 /// Reasons that the driver gives, and their steps.
-constexpr std::array<std::pair<const char*, const char*>, 6> known_reasons{
-    {{"power cap", "power cap"},
-     {"power brake", "power cap"},
-     {"thermal, software", "heat"},
-     {"thermal, hardware", "heat"},
-     {"hardware slowdown", "hardware slowdown"},
-     {"application clocks", "application clocks"}}};
+constexpr std::array<std::pair<ClockReason, const char*>, 6> known_reasons{
+    {{ClockReason::power_cap, "power cap"},
+     {ClockReason::power_brake, "power cap"},
+     {ClockReason::thermal_software, "heat"},
+     {ClockReason::thermal_hardware, "heat"},
+     {ClockReason::hardware_slowdown, "hardware slowdown"},
+     {ClockReason::application_clocks, "application clocks"}}};
 
 std::string power_text(const GpuConditions& conditions, const GpuIdentity& gpu) {
   if (!conditions.power_w) return "";
@@ -177,7 +177,7 @@ ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu) 
     for (const auto& [reason, share] : conditions.slowdown_reasons) {
       if (reason != known || share < often) continue;
       const std::string often_given =
-          fmt::format("{} in {:.0f} % of the readings", reason, 100.0 * share);
+          fmt::format("{} in {:.0f} % of the readings", word_of(reason), 100.0 * share);
       return {step, power.empty() ? often_given : often_given + ", " + power};
     }
   }

@@ -29,7 +29,7 @@ struct GpuConditions {
   bool power_from_energy = false;
   std::optional<double> temperature_c;
   /// Share of the readings in which each reason held the clock down, largest first.
-  std::vector<std::pair<std::string, double>> slowdown_reasons;
+  std::vector<std::pair<ClockReason, double>> slowdown_reasons;
 };
 
 /// A rate as a share of what the vendor promises, and of what its clock allowed.

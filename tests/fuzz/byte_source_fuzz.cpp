@@ -2,7 +2,7 @@
 /// Any bytes as a stored file, compressed or not: they end, in the same bytes whatever the size of
 /// the pieces they are read in; of a damaged one, more or less of them.
 #include "src/core/error.h"
-#include "tests/unit/trace/format/text_source.h"
+#include "tests/unit/trace/formats/text_source.h"
 #include "trace/formats/byte_source.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 /// Any bytes as a Kineto file and as a framework's timeline, in windows small enough that all their
 /// edges are met: refused, or read into recordings whose parts hold together.
 #include "src/core/error.h"
-#include "tests/unit/trace/format/text_source.h"
+#include "tests/unit/trace/formats/text_source.h"
 #include "trace/formats/framework_timeline.h"
 #include "trace/formats/json_events.h"
 #include "trace/formats/kineto.h"

@@ -290,9 +290,9 @@ class ReadAheadSource final : public ByteSource {
   std::string damage_;
   std::size_t left_here_ = bytes_before_reading_ahead;
   bool ended_ = false;
-  bool last_ = false;                    // no block follows
-  std::vector<char> block_;              // that is being emptied
-  std::size_t taken_ = 0;                // bytes of it
+  bool last_ = false;        // no block follows
+  std::vector<char> block_;  // that is being emptied
+  std::size_t taken_ = 0;    // bytes of it
   // Shared: an exception is thrown at each read. The last member, whose thread uses the others.
   std::shared_future<std::vector<char>> next_;
 };

@@ -142,6 +142,11 @@ bool has_inspector_records(std::string_view json);
 /// Throws UserError for two files of the same bytes: one measurement given twice would pass for
 /// repeats that agree.
 void refuse_copies(const std::vector<std::string>& files);
+/// The runs, or results of tests, directly inside of a folder that is no run itself: repeats of one
+/// measurement, or what the processes of one job wrote.
+std::vector<std::string> repeats_in(const std::string& path);
+/// All repeats as one run. Throws UserError for a measurement that is given twice.
+Run read_repeats(const std::vector<std::string>& paths, std::string_view command);
 /// The files, "-" or a pipe too, as `imported_run`. Throws UserError for what is no such result.
 Run import_files(const std::vector<std::string>& files, const ImportOptions& options);
 

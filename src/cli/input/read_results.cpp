@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/imports.h"
+#include "src/cli/input/table_input.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/run_directory.h"
@@ -277,5 +278,36 @@ Run read_any_run(const std::string& path) {
 Run read_any_run(const std::vector<std::string>& measurement) {
   return measurement.size() == 1 ? read_any_run(measurement.front())
                                  : join_runs(import_files(measurement, {}));
+}
+
+std::vector<std::string> repeats_in(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path folder(path);
+  std::vector<std::string> found;
+  std::error_code error;
+  if (!fs::is_directory(folder, error) || fs::exists(folder / run_file_name, error)) return found;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (fs::exists(entry.path() / run_file_name, error) ||
+        (fs::is_regular_file(entry.path(), error) &&
+         input_kind(entry.path().string()) == InputKind::results))
+      found.push_back(entry.path().string());
+  std::ranges::sort(found);
+  return found;
+}
+
+Run read_repeats(const std::vector<std::string>& paths, std::string_view command) {
+  namespace fs = std::filesystem;
+  std::vector<Run> runs;
+  std::vector<std::string> read;
+  for (const std::vector<std::string>& files : measurements_of(paths)) {
+    std::vector<std::string> inside = files.size() == 1 ? repeats_in(files.front()) : files;
+    if (inside.empty()) inside = files;
+    for (const std::string& one : inside)
+      read.push_back(fs::is_directory(one) ? (fs::path(one) / run_file_name).string() : one);
+    for (const std::vector<std::string>& one : measurements_of(inside))
+      runs.push_back(read_for(command, files, [&] { return read_any_run(one); }));
+  }
+  refuse_copies(read);
+  return runs.size() == 1 ? std::move(runs.front()) : pool_runs(std::move(runs));
 }
 }  // namespace scaleworth::cli

@@ -57,15 +57,26 @@ enum class TransferEnd : std::uint8_t { gpu, host_pageable, host_pinned };
 /// by the host.
 enum class LaunchKind : std::uint8_t { empty_kernel, graph_node, synchronise };
 
+/// Why the driver holds a GPU's clock down under load.
+/// Source: NVML API reference, nvmlClocksEventReasons.
+enum class ClockReason : std::uint8_t {
+  application_clocks,
+  power_cap,
+  hardware_slowdown,
+  sync_boost,
+  thermal_software,
+  thermal_hardware,
+  power_brake
+};
+
 /// What operands hold: uniform in [-1, 1), normal of variance 1 (as torch.randn), or zero. Fewer
 /// bits that change draw less power, and the clock stays higher.
 enum class OperandData : std::uint8_t { uniform, normal, zero };
 
 /// In which part of a probe a point was measured. Products: coarse, fine, trial (search); burst
-/// (near the highest clock, after a pause), steady (sustained), alone, together; contention: of runs
-/// of 0.1.0 and before.
-/// Streams: pilot (few samples, to choose the kernel), sweep. Transfers: alone, together (all GPUs
-/// at once).
+/// (near the highest clock, after a pause), steady (sustained), alone, together; contention: of
+/// runs of 0.1.0 and before. Streams: pilot (few samples, to choose the kernel), sweep. Transfers:
+/// alone, together (all GPUs at once).
 enum class Pass : std::uint8_t {
   coarse,
   fine,
@@ -248,6 +259,15 @@ inline constexpr std::array word_list<BatchScaling>{Word{"strong", "strong"}, Wo
 template <>
 inline constexpr std::array word_list<StepVariant>{
     Word{"launched", "launched"}, Word{"graphs", "graphs"}, Word{"traced", "traced"}};
+
+template <>
+inline constexpr std::array word_list<ClockReason>{Word{"application_clocks", "application clocks"},
+                                                   Word{"power_cap", "power cap"},
+                                                   Word{"hardware_slowdown", "hardware slowdown"},
+                                                   Word{"sync_boost", "sync boost"},
+                                                   Word{"thermal_software", "thermal, software"},
+                                                   Word{"thermal_hardware", "thermal, hardware"},
+                                                   Word{"power_brake", "power brake"}};
 
 /// An enumeration with a list of words.
 template <class E>

@@ -34,10 +34,6 @@ nlohmann::json parse_bounded_json(std::string_view text,
                                   const std::string& where,
                                   std::size_t memory_bytes = std::size_t{2} << 30);
 
-/// Members under their own names, with the unit of their types:
-/// (json, one.name, one.rate, or_null(one.note)).
-#define FIELDS(json, ...) (json).each_member(#__VA_ARGS__, __VA_ARGS__)
-
 /// What the key of a quantity ends with.
 template <class V>
 inline constexpr std::string_view unit_ending = "";
@@ -109,7 +105,7 @@ class Fields {
   }
   /// Of `or_null(value)`.
   template <class V>
-  void operator()(std::string_view key, const std::pair<const V&, FieldOptions>& value) {
+  void operator()(std::string_view key, const std::pair<V&, FieldOptions>& value) {
     (*this)(key, value.first, value.second);
   }
   /// Several in a line: a key, its value, the next key, ...
@@ -118,12 +114,6 @@ class Fields {
     (*this)(key, value);
     if constexpr (sizeof...(rest) > 0) members(rest...);
   }
-  /// As FIELDS writes it: the expressions of the values, and the values.
-  template <class... V>
-  void each_member(std::string_view expressions, const V&... values) {
-    (member(last_name(expressions), values), ...);
-  }
-
   /// `members(json)`.
   template <std::invocable<Fields&> Members>
   void object(std::string_view key, Members members) {
@@ -163,13 +153,6 @@ class Fields {
     members(*this);
     require(true);
   }
-  /// Of the first expression, which it takes off: "rate" of "one.rate, one.time".
-  static std::string last_name(std::string_view& expressions) {
-    const std::string_view first = expressions.substr(0, expressions.find(','));
-    expressions.remove_prefix(std::min(expressions.size(), first.size() + 1));
-    const std::size_t start = first.rfind('.') + 1;
-    return std::string(first.substr(start, first.find(')') - start));
-  }
   /// Of the object whose members follow: the schema describes it once, under this name.
   void named(const char* name);
 
@@ -182,14 +165,6 @@ class Fields {
   using Leaf = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string_view>;
   struct State;
 
-  template <class V>
-  void member(const std::string& name, const V& value, const FieldOptions& options = {}) {
-    (*this)(name + std::string(unit_ending<V>), value, options);
-  }
-  template <class V>
-  void member(const std::string& name, const std::pair<V&, FieldOptions>& one) {
-    member(name, std::as_const(one.first), one.second);
-  }
   template <class V>
   static constexpr const char* type_name() {
     if (std::is_same_v<V, bool>) return "boolean";

@@ -4,7 +4,7 @@
 ///
 ///   constexpr auto campaign = [](auto& json, auto& one) {
 ///     json("work", one.name, or_null);
-///     FIELDS(json, one.rate, one.gpus);
+///     json.members("rate_flop_per_s", one.rate, "gpus", one.gpus);
 ///     json.array("steps", one.steps, step);
 ///   };
 #pragma once
@@ -51,9 +51,15 @@ class JsonReader {
       if (!options.or_null || !one.is_null()) one.read(value, options);
     }
   }
-  template <class... V>
-  void each_member(std::string_view expressions, V&&... values) const {
-    (one_of_each(Fields::last_name(expressions), values), ...);
+  /// Of `or_null(value)`.
+  template <class V>
+  void operator()(std::string_view key, std::pair<V&, FieldOptions>&& value) const {
+    (*this)(key, value.first, value.second);
+  }
+  template <class V, class... Rest>
+  void members(std::string_view key, V&& value, Rest&&... rest) const {
+    (*this)(key, std::forward<V>(value));
+    if constexpr (sizeof...(rest) > 0) members(std::forward<Rest>(rest)...);
   }
   template <std::invocable<const JsonReader&> Members>
   void object(std::string_view key, Members members) const {
@@ -205,14 +211,6 @@ class JsonReader {
   static constexpr bool can_be_read =
       std::is_lvalue_reference_v<V> && !std::is_const_v<std::remove_reference_t<V>>;
   bool has(std::string_view key) const { return !lenient_ || contains(key); }
-  template <class V>
-  void one_of_each(const std::string& name, V& value) const {
-    (*this)(name + std::string(unit_ending<V>), value);
-  }
-  template <class V>
-  void one_of_each(const std::string& name, std::pair<V&, FieldOptions>& one) const {
-    (*this)(name + std::string(unit_ending<std::remove_const_t<V>>), one.first, one.second);
-  }
   template <class V, class Members>
   void read_object(V& value, Members& members) const {
     members(*this, value);

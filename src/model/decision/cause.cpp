@@ -11,7 +11,7 @@ void decide_by_law(Diagnosis& diagnosis, bool predictable) {
   const auto& spread = diagnosis.spread;
   if (!spread || !predictable) return;
   auto cause = gap_cause(spread->gap);
-  if (!cause || !spread->serial_share || cause->owner.empty()) return;
+  if (!cause || !spread->serial_share || !cause->owner) return;
   diagnosis.cause = std::move(cause);
   diagnosis.by_law = true;
   diagnosis.fit = spread->fit;
@@ -23,7 +23,7 @@ void decide_by_ring(Diagnosis& diagnosis,
                     const DecisionRow& baseline,
                     const DecisionRow& largest,
                     const RingCost& ring) {
-  const bool grows = diagnosis.by_law && diagnosis.cause->owner == cause_name(Cause::overhead);
+  const bool grows = diagnosis.by_law && diagnosis.cause->owner == Cause::overhead;
   Gap gap = ring_gap(largest, baseline, ring, grows ? Cause::overhead : Cause::serial);
   const double share = gap.share(Cause::communication);
   diagnosis.by_terms = diagnosis.by_law || share >= owner_threshold;

@@ -157,9 +157,9 @@ Gap pop_gap(const Efficiency& at, int count, const Efficiency& baseline, double 
 
 /// The cause of the gap from ideal at the largest count.
 struct ScalingCause {
-  std::string owner;       // part that explains >= 80 % of the loss, empty when none does
-  double explained = 0.0;  // share of the loss explained by `owner`, or by the largest part
-  std::vector<std::pair<std::string, double>> mixture;  // share of the loss by part, adds to 1
+  std::optional<Cause> owner;  // explains >= 80 % of the loss
+  double explained = 0.0;      // share of the loss explained by `owner`, or by the largest part
+  std::vector<std::pair<Cause, double>> mixture;  // share of the loss by cause, adds to 1
 };
 
 /// A cause is named only when it explains at least this share of the loss.

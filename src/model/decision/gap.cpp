@@ -252,13 +252,11 @@ Gap pop_gap(const Efficiency& at, int count, const Efficiency& baseline, double 
 std::optional<ScalingCause> gap_cause(const Gap& gap) {
   if (gap.losses.empty()) return std::nullopt;
   ScalingCause cause;
-  for (const CauseLoss& loss : gap.losses) {
-    cause.mixture.emplace_back(cause_name(loss.cause), loss.share);
-  }
+  for (const CauseLoss& loss : gap.losses) cause.mixture.emplace_back(loss.cause, loss.share);
   const CauseLoss& first = gap.losses.front();
   cause.explained = first.share;
   const double least = first.spread ? std::min(first.share, first.spread->low) : first.share;
-  if (least >= owner_threshold) cause.owner = cause_name(first.cause);
+  if (least >= owner_threshold) cause.owner = first.cause;
   return cause;
 }
 

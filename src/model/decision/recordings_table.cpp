@@ -90,8 +90,9 @@ void drop_empty_parts(ScalingTable& table) {
   }
 }
 
-/// Of a rank's compute at the largest count what it is at the smallest: near 1 where each rank keeps
-/// its work (weak scaling), near 1 / ratio where the counts share it out (strong). Absent: unknown.
+/// Of a rank's compute at the largest count what it is at the smallest: near 1 where each rank
+/// keeps its work (weak scaling), near 1 / ratio where the counts share it out (strong). Absent:
+/// unknown.
 std::optional<double> compute_per_rank(const ScalingTable& table) {
   const auto of = [](const TableRow& row) {
     return row.parts_s[index_of(PartGroup::compute)].value_or(0.0);
@@ -104,8 +105,7 @@ std::optional<double> compute_per_rank(const ScalingTable& table) {
 /// Nearer to what weak scaling leaves than to what strong scaling does, by ratio.
 Scaling scaling_shown(const ScalingTable& table) {
   const auto per_rank = compute_per_rank(table);
-  const double ratio =
-      static_cast<double>(table.rows.back().count) / table.rows.front().count;
+  const double ratio = static_cast<double>(table.rows.back().count) / table.rows.front().count;
   return per_rank && *per_rank * std::sqrt(ratio) > 1.0 ? Scaling::weak : Scaling::strong;
 }
 
@@ -182,7 +182,6 @@ void set_factors(LedgerFacts& ledger,
     if (!ledger.factors) ledger.no_factors = "its window has no length";
   } else {
     ledger.no_factors = attribution.efficiency_reason;
-    while (ledger.no_factors.ends_with('.')) ledger.no_factors.pop_back();
   }
 }
 

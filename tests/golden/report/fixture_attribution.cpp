@@ -192,7 +192,7 @@ Attribution lone_recording() {
   job.ledger = {only};
   job.unmatched_collectives = 7;
   job.stragglers.abstention = "one rank alone cannot tell who was late";
-  job.efficiency_reason = "one rank alone says nothing about the others.";
+  job.efficiency_reason = "one rank alone says nothing about the others";
   job.clocks.comparable = false;
   job.clocks.reason = "there is one recording only";
   return job;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/golden/report/fixture.h"
-#include "tests/unit/model/decide/tables.h"
+#include "tests/unit/model/decision/tables.h"
 
 #include <array>
 #include <optional>

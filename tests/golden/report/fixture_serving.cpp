@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/transformer/transformer.h"
 #include "tests/golden/report/fixture.h"
-#include "tests/unit/model/inference/servers.h"
+#include "tests/unit/model/transformer/servers.h"
 
 namespace scaleworth::report::fixture {
 

@@ -3,7 +3,7 @@
 #include "src/model/analysis.h"
 #include "src/model/decision/decision.h"
 #include "tests/catch.h"
-#include "tests/unit/model/scaling_run.h"
+#include "tests/unit/model/decision/scaling_run.h"
 
 #include <cmath>
 

@@ -204,28 +204,28 @@ std::string JobReplay::build_graphs(std::size_t least_ranks) {
   constexpr std::int64_t most_nodes = 64'000'000;
   /// A replay that misses the recording by more than this does not know what depended on what.
   constexpr double most_error = 0.10;
-  if (job.recordings.size() < least_ranks) return "one rank alone has no parallel efficiency.";
+  if (job.recordings.size() < least_ranks) return "one rank alone has no parallel efficiency";
   auto chosen = choose_windows(job, steps, alignment.map);
-  if (!chosen) return "the recordings hold no work of a GPU.";
+  if (!chosen) return "the recordings hold no work of a GPU";
   windows = std::move(*chosen);
   const std::vector<IntervalSet> computing = compute_intervals(job, alignment.map);
   for (const EfficiencyWindow& run : windows.runs)
     for (std::size_t rank = 0; rank < useful.size(); ++rank)
       useful[rank] += computing[rank].within(run.by_rank[rank]).length();
   if (*std::ranges::max_element(useful) <= nanoseconds::zero())
-    return "no kernel ran that is not communication.";
+    return "no kernel ran that is not communication";
   std::int64_t events = 0;
   for (const EfficiencyWindow& run : windows.runs) {
     events += events_within(job, alignment.map, run);
     runtime += run.length();
   }
   if (events > most_nodes)
-    return fmt::format("{} events without steps are too many to replay.", events);
+    return fmt::format("{} events without steps are too many to replay", events);
   for (const EfficiencyWindow& run : windows.runs)
     runs.push_back(build_replay_graph(job, waits, alignment.map, run));
   if (std::ranges::all_of(runs, [](const ReplayGraph& run) { return run.devices.empty(); })) {
     runs.clear();
-    return "no GPU work begins in the steps that count.";
+    return "no GPU work begins in the steps that count";
   }
   // How long each rank's own work takes is known all the same.
   if (!alignment.report.comparable)
@@ -234,7 +234,7 @@ std::string JobReplay::build_graphs(std::size_t least_ranks) {
   if (std::abs(error) <= most_error) return "";
   return fmt::format(
       "a replay of the recorded dependencies misses the measured time by {:.0f} %, "
-      "so that they are not understood.",
+      "so that they are not understood",
       100.0 * error);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/cuda/inject/run_traced.h"
 
-#include "tests/unit/trace/recording/memory_source.h"
+#include "tests/unit/trace/formats/swtrace/memory_source.h"
 #include "trace/formats/swtrace/swtrace.h"
 
 #include <algorithm>

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/formats/find_files.h"
+
+#include "src/core/error.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <set>
+
+#include <glob.h>
+
+namespace scaleworth::trace {
+namespace {
+namespace fs = std::filesystem;
+
+bool hidden(const fs::path& path) {
+  return path.filename().string().starts_with('.');
+}
+
+std::vector<std::string> files_below(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(
+      folder, fs::directory_options::skip_permission_denied, error);
+  for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (hidden(entry->path())) {
+      if (entry->is_directory(ignored)) entry.disable_recursion_pending();
+    } else if (entry->is_regular_file(ignored)) {
+      files.push_back(entry->path().string());
+    }
+  }
+  if (error) throw UserError("{} cannot be listed ({}): check its rights", folder, error.message());
+  std::ranges::sort(files, natural_less);
+  return files;
+}
+
+std::vector<std::string> matches(const std::string& pattern) {
+  glob_t result{};
+  std::vector<std::string> paths;
+  if (glob(pattern.c_str(), 0, nullptr, &result) == 0)
+    paths.assign(result.gl_pathv, result.gl_pathv + result.gl_pathc);
+  globfree(&result);
+  std::ranges::sort(paths, natural_less);
+  return paths;
+}
+}  // namespace
+
+bool natural_less(const std::string& a, const std::string& b) {
+  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  // A run of digits without leading zeros; the longer of two is the larger number.
+  const auto number = [&](const std::string& text, std::size_t& at) {
+    while (at + 1 < text.size() && text[at] == '0' && digit(text[at + 1])) ++at;
+    const std::size_t from = at;
+    while (at < text.size() && digit(text[at])) ++at;
+    return text.substr(from, at - from);
+  };
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (digit(a[i]) && digit(b[j])) {
+      const std::string x = number(a, i);
+      const std::string y = number(b, j);
+      if (x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
+  return a < b;  // equal up to leading zeros
+}
+
+std::vector<FoundFile> find_files(const std::vector<std::string>& inputs) {
+  std::vector<FoundFile> found;
+  std::set<std::string> seen;
+  std::error_code error;
+  const auto add_file = [&](const std::string& path, bool named) {
+    const fs::path canonical = fs::weakly_canonical(path, error);
+    if (seen.insert(error ? path : canonical.string()).second) found.push_back({path, named});
+  };
+  const auto add = [&](const std::string& path) {
+    if (!fs::is_directory(path, error)) return add_file(path, true);
+    const auto files = files_below(path);
+    if (files.empty())
+      throw UserError("{} holds no files: name the folder with the recordings", path);
+    for (const std::string& file : files) add_file(file, false);
+  };
+  for (const std::string& input : inputs) {
+    if (fs::exists(input, error)) {
+      add(input);
+      continue;
+    }
+    const auto paths = matches(input);
+    if (paths.empty()) throw UserError("{} names no file: check the path or pattern", input);
+    for (const std::string& path : paths) add(path);
+  }
+  return found;
+}
+}  // namespace scaleworth::trace
