@@ -10,7 +10,12 @@
 #include <variant>
 
 namespace scaleworth {
-/// A closed interval at the confidence stated by its maker (95 % unless said otherwise).
+/// Of every interval, unless its maker says otherwise.
+inline constexpr double confidence = 0.95;
+/// Half an interval of a normal quantity over its standard error, at that confidence.
+inline constexpr double normal_reach = 1.96;
+
+/// A closed interval, of `confidence`.
 template <class T>
 struct Interval {
   T low{};

@@ -71,7 +71,7 @@ struct WorkPace {
 
   /// The ratio with its 95 % interval.
   Estimate<double> interval() const {
-    const double reach = std::exp(1.96 * error);
+    const double reach = std::exp(normal_reach * error);
     return {ratio, Interval<double>{ratio / reach, ratio * reach}, 0};
   }
 };

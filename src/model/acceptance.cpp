@@ -83,7 +83,7 @@ CheckedFigure against(const Allowed& bound, const ComparedFigure& figure) {
   one.figure.spread.degrees /= 2.0;
   one.figure.error_of_one /= std::sqrt(2.0);
   if (figure.noise != NoiseBasis::repeats) {
-    const double own = std::log(figure.b.high() / figure.b.low()) / (2.0 * 1.96);
+    const double own = std::log(figure.b.high() / figure.b.low()) / (2.0 * normal_reach);
     one.figure.spread = {std::pow(std::hypot(own, presumed_run_noise), 2.0), 1e6};
     one.figure.error_of_one = 1.0;
   }

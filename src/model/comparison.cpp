@@ -15,7 +15,6 @@ namespace {
 /// Common sizes that are judged: small enough for latency, in between, and large.
 constexpr std::array judged_sizes{8.0 * 1024, 1024.0 * 1024, 64.0 * 1024 * 1024};
 constexpr std::size_t least_neighbours = 4;
-constexpr double confidence = 0.95;
 
 using Key = std::pair<Metric, Setting>;
 
@@ -67,7 +66,6 @@ Moments scatter_of(const Figure& figure) {
 
 /// Adds what may differ from run to run, which single runs cannot show.
 void allow_for_runs(ComparedFigure& compared) {
-  constexpr double normal_reach = 1.96;  // of 95 %
   const double reach = normal_reach * std::numbers::sqrt2 * presumed_run_noise;
   const double log = std::log(compared.gain.value);
   auto& [low, high] = *compared.gain.interval;

@@ -13,8 +13,6 @@
 namespace scaleworth::model {
 namespace {
 constexpr std::size_t fewest_steps = 3;  // below, an interval would say nothing
-constexpr double confidence = 0.95;
-constexpr double normal_reach = 1.96;  // of 95 %
 
 /// Over ranks, by the number of the step: those that count.
 std::vector<MeanLedger> step_means(const Attribution& job, const JobMeans& means) {

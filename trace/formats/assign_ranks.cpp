@@ -2,7 +2,6 @@
 #include "src/core/files/csv.h"
 #include "src/core/whole_number.h"
 #include "trace/analysis/intervals.h"
-#include "trace/formats/find_files.h"
 #include "trace/formats/read_job.h"
 #include "trace/formats/swtrace/swtrace.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/formats/find_files.h"
+#include "trace/formats/read_job.h"
 
 #include "src/core/error.h"
 

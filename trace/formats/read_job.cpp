@@ -7,7 +7,6 @@
 #include "src/core/statistics/sample_statistics.h"
 #include "trace/analysis/intervals.h"
 #include "trace/formats/byte_source.h"
-#include "trace/formats/find_files.h"
 #include "trace/formats/framework_timeline.h"
 #include "trace/formats/kineto.h"
 #include "trace/formats/nsight/contents.h"

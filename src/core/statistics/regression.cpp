@@ -199,7 +199,7 @@ void add_intervals(std::vector<Estimate<double>>& coefficients,
   const Index degrees_of_freedom = problem.matrix.rows() - static_cast<Index>(free.size());
   if (free.empty() || degrees_of_freedom == 0) return;
   const MatrixXd covariance = huber_covariance(problem.matrix, solution, free);
-  const double quantile = student_t_two_sided(0.95, static_cast<double>(degrees_of_freedom));
+  const double quantile = student_t_two_sided(confidence, static_cast<double>(degrees_of_freedom));
   for (std::size_t a = 0; a < free.size(); ++a) {
     const double norm = problem.column_norms[free[a]];
     const double half = quantile * std::sqrt(covariance(a, a) / (norm * norm));

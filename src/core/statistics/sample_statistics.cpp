@@ -20,7 +20,7 @@ std::vector<double> sorted_copy(std::span<const double> samples) {
 
 /// The largest r >= 1 with 2 P(Binomial(n, 1/2) < r) <= 1 - 0.95; 0 if there is none.
 std::size_t outer_rank(std::size_t n) {
-  constexpr double allowed = (1.0 - 0.95) / 2.0;
+  constexpr double allowed = (1.0 - confidence) / 2.0;
   const auto trials = static_cast<double>(n);
   double tail = 0.0;
   std::size_t rank = 0;
@@ -132,7 +132,6 @@ std::map<int, std::vector<double>> by_run(const Series& series) {
 }
 
 std::optional<RunSpread> run_spread(const Series& series) {
-  constexpr double normal = 1.96;  // half-widths over standard errors
   const std::map<int, std::vector<double>> runs = by_run(series);
   if (runs.size() < 2) return std::nullopt;
   RunSpread spread;
@@ -144,10 +143,10 @@ std::optional<RunSpread> run_spread(const Series& series) {
   }
   const auto n = static_cast<double>(runs.size());
   const double variance = moments_of(spread.medians).of_one.variance;
-  spread.half_width =
-      std::sqrt(n * median_variance(n)) *
-      std::max(student_t_two_sided(0.95, n - 1.0) * std::sqrt(variance / n), std::sqrt(within) / n);
-  const double between = std::max(0.0, variance - within / (n * normal * normal));
+  spread.half_width = std::sqrt(n * median_variance(n)) *
+                      std::max(student_t_two_sided(confidence, n - 1.0) * std::sqrt(variance / n),
+                               std::sqrt(within) / n);
+  const double between = std::max(0.0, variance - within / (n * normal_reach * normal_reach));
   spread.between_sd = std::sqrt(between);
   spread.share = variance > 0.0 ? between / variance : 0.0;
   return spread;
@@ -185,7 +184,7 @@ Estimate<double> series_estimate(const Series& series) {
   const auto n = static_cast<double>(series.size());
   const double effective = autocorrelation(series).effective;
   if (!result.interval || effective >= n) return result;
-  const double t = student_t_two_sided(0.95, effective - 1.0);
+  const double t = student_t_two_sided(confidence, effective - 1.0);
   // The i-th of n sorted samples, from 0, is taken for the quantile (i + 1/2) / n.
   const double rank = n * (0.5 - t / (2.0 * std::sqrt(effective))) - 0.5;
   if (rank >= 0.0) {
@@ -261,7 +260,7 @@ MedianResampler::MedianResampler(const Series& samples)
 double MedianResampler::draw(std::mt19937_64& random) const {
   if (runs_) {
     const auto degrees = static_cast<double>(runs_->medians.size()) - 1.0;
-    const double error = runs_->half_width / median_ / student_t_two_sided(0.95, degrees);
+    const double error = runs_->half_width / median_ / student_t_two_sided(confidence, degrees);
     // Student's t of one degree of freedom has no bound.
     return median_ *
            std::exp(std::clamp(error * std::student_t_distribution(degrees)(random), -1.0, 1.0));

@@ -104,8 +104,6 @@ double curvature_of(const PartRatio* three) {
          (three[2].at() - three[0].at());
 }
 
-constexpr double normal_reach = 1.96;
-
 /// `noise`: standard deviation of a ratio.
 Crossing crossing_between(const std::vector<PartRatio>& ratios, std::size_t before, double noise) {
   const PartRatio& a = ratios[before];

@@ -9,7 +9,6 @@
 
 namespace scaleworth::model {
 namespace {
-constexpr double reach_of_95 = 1.96;  // of 95 %
 // Standard deviations of the logarithm of a pace that are presumed: how far kernels and hosts
 // follow figures from machine to machine, what a data sheet leaves out, what lies beyond the
 // measured sizes or rests on one side alone, and what has no figure.
@@ -28,7 +27,7 @@ template <class Quantity>
 double error_of(const Estimate<Quantity>& estimate) {
   if (!estimate.interval) return presumed_run_noise;
   const auto& [low, high] = *estimate.interval;
-  return low > Quantity(0.0) ? std::log(high / low) / (2.0 * reach_of_95) : wide_error;
+  return low > Quantity(0.0) ? std::log(high / low) / (2.0 * normal_reach) : wide_error;
 }
 
 using Rates = std::map<Setting, Estimate<double>>;

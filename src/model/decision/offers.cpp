@@ -140,11 +140,11 @@ std::vector<Offer> offers_of(const NamedTable& named) {
 OfferRatio ratio_of(const Offer& a, const Offer& b, const SampleVariance& noise) {
   OfferRatio result{a, b, ratio(b.rate, a.rate), {}, {}};
   result.repeated = noise.degrees > 0.0 && noise.variance > 0.0;
-  const double presumed = 1.96 * std::sqrt(2.0) * presumed_run_noise;
+  const double presumed = normal_reach * std::sqrt(2.0) * presumed_run_noise;
   const double speed = result.speed.value;
   const auto arm = [&](double end) {
     if (!result.repeated) return std::hypot(std::log(end / speed), presumed);
-    return student_t_two_sided(0.95, noise.degrees) *
+    return student_t_two_sided(confidence, noise.degrees) *
            std::sqrt(noise.variance * (median_variance(a.repeats) + median_variance(b.repeats)));
   };
   result.speed.interval = Interval<double>{speed * std::exp(-arm(result.speed.low())),

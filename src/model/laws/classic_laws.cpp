@@ -25,7 +25,6 @@ double amdahl_speedup(double serial, double count) {
 namespace {
 constexpr std::size_t least_counts = 3;
 constexpr int bisections = 60;
-constexpr double confidence = 0.95;
 
 /// The relative squares that the best g leaves for a given s.
 double squares_at(const std::vector<TimePoint>& points, double serial) {
@@ -202,7 +201,7 @@ double squares_of(const ShapeFit& fit, std::size_t rows) {
 double critical(std::size_t terms, double degrees) {
   if (terms == 0) return 0.0;
   if (terms == 1) {
-    const double t = degrees > 0.0 ? student_t_two_sided(0.95, degrees) : 1.959964;
+    const double t = degrees > 0.0 ? student_t_two_sided(confidence, degrees) : normal_reach;
     return t * t;
   }
   // P(F(2, v) > x) = (1 + 2x/v)^(-v/2).

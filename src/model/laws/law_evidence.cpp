@@ -130,7 +130,6 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 constexpr int most_candidates = 4096;
-constexpr double two_sided_normal = 2.0 * 1.959964;
 
 struct Candidate {
   int count = 1;
@@ -187,7 +186,7 @@ std::optional<NextMeasurement> narrowest_per_dollar(const std::vector<TimePoint>
   const Vector3d gradient = gradient_of_optimum(*optimum, prices, law_vector(fit));
   const Vector3d spread = covariance * gradient;
   const double before = dot(gradient, spread);
-  const double width = two_sided_normal * noise_of(points, fit);
+  const double width = 2.0 * normal_reach * noise_of(points, fit);
   NextMeasurement best;
   double best_gain = 0.0;
   for (const Candidate& at : candidates(points, fit)) {

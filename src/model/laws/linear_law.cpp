@@ -14,9 +14,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double confidence = 0.95;
-constexpr double normal_975 = 1.959964;
-
 double squared(double value) {
   return value * value;
 }
@@ -111,7 +108,7 @@ LawNoise law_noise(std::span<const TimePoint> points, double residual, std::size
     noise.relative_sd.push_back(point.relative_sd.value_or(0.0));
   }
   const double t =
-      measured.degrees > 0.0 ? student_t_two_sided(confidence, measured.degrees) : normal_975;
+      measured.degrees > 0.0 ? student_t_two_sided(confidence, measured.degrees) : normal_reach;
   noise.allowance = t * t * measured.variance;
   return noise;
 }

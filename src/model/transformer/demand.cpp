@@ -275,7 +275,7 @@ LatencyQuantile latency_quantile(const std::vector<double>& sorted, double part)
   const double aside = 0.5 * std::min(part, 1.0 - part);
   const double spread = std::log(*quantile(sorted, part + aside) / *quantile(sorted, part - aside));
   const double density = 2.0 * aside / spread;  // of log x
-  constexpr double narrow = 1.96 / 0.1;
+  constexpr double narrow = normal_reach / 0.1;
   found.requests_for_tenth =
       std::ceil(std::max(std::log(tail) / std::log(std::max(part, 1.0 - part)),
                          narrow * narrow * part * (1.0 - part) / (density * density)));

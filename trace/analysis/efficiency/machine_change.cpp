@@ -235,11 +235,10 @@ void MachineChange::number_work() {
 }
 
 MachinePrediction MachineChange::predict(const std::vector<WorkPace>& with) const {
-  constexpr double reach = 1.96;   // of 95 %
   constexpr double noise = 0.028;  // from one recording to the next, both taken at 1 %
   std::vector<Change> changes{change_of(with)};
   for (const WorkKind kind : every<WorkKind>)
-    for (const double side : {-reach, reach}) {
+    for (const double side : {-normal_reach, normal_reach}) {
       std::vector<WorkPace> moved = with;
       for (WorkPace& one : moved)
         if (one.work.kind == kind) one.ratio *= std::exp(side * one.error);

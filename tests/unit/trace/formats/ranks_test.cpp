@@ -2,7 +2,6 @@
 #include "src/core/error.h"
 #include "src/core/whole_number.h"
 #include "tests/catch.h"
-#include "trace/formats/find_files.h"
 #include "trace/formats/read_job.h"
 
 #include <limits>

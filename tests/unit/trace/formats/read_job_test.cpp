@@ -7,7 +7,6 @@
 #include "tests/unit/trace/formats/tar_writer.h"
 #include "tests/unit/trace/formats/test_folder.h"
 #include "tests/unit/trace/recordings.h"
-#include "trace/formats/find_files.h"
 
 #include <filesystem>
 
