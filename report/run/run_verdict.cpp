@@ -55,30 +55,51 @@ std::string slow_gpu_sentence(const std::optional<GpusTogether>& together) {
       slow->cause.empty() ? "look at its cooling and power, or ask for another node" : slow->cause);
 }
 
-/// Where one GPU's best way from the host, or from a neighbour, is much slower than another's. The
-/// best: memory of a far NUMA node and GPUs without a direct link are slower by design.
+/// Copies of one way that compare.
+bool compares(const GpuTransfer& one) {
+  return one.source != one.target && one.engine == TransferEngine::copy_engine &&
+         !one.both_directions && !one.together && one.source.kind != TransferEnd::host_pageable &&
+         one.target.kind != TransferEnd::host_pageable;
+}
+
+/// Where one GPU's best way from or to the host, or from a neighbour, is much slower than
+/// another's, or few pairs of GPUs are much slower than most. The best of a GPU: memory of a far
+/// NUMA node and GPUs without a direct link are slower by design, which more than a quarter of the
+/// pairs are then.
 std::string slow_transfer_sentence(const Gpus& gpus) {
   constexpr double notable = 1.25;  // half a link's width is 2, a generation 2, noise below 1.1
   const GpuTransfer* slow = nullptr;
   const GpuTransfer* fast = nullptr;
   const auto rate = [](const GpuTransfer* one) { return one->plateau.value; };
-  for (const TransferEnd from : {TransferEnd::host_pinned, TransferEnd::gpu}) {
-    std::map<MemoryPlace, const GpuTransfer*> best;  // by the GPU that receives
-    for (const GpuResult& gpu : gpus) {
-      for (const GpuTransfer& one : gpu.transfers) {
-        if (one.target.kind != TransferEnd::gpu || one.source == one.target) continue;
-        if (one.source.kind != from || one.engine != TransferEngine::copy_engine) continue;
-        if (one.both_directions || one.together) continue;
-        const GpuTransfer*& known = best[one.target];
-        if (!known || rate(known) < rate(&one)) known = &one;
-      }
+  const auto consider = [&](const GpuTransfer* least, const GpuTransfer* most) {
+    if (slow && rate(most) / rate(least) < rate(fast) / rate(slow)) return;
+    slow = least;
+    fast = most;
+  };
+  using Kinds = std::pair<TransferEnd, TransferEnd>;
+  std::map<Kinds, std::map<MemoryPlace, const GpuTransfer*>> best;  // by the GPU that it is of
+  std::vector<const GpuTransfer*> pairs;
+  for (const GpuResult& gpu : gpus) {
+    for (const GpuTransfer& one : gpu.transfers) {
+      if (!compares(one)) continue;
+      const bool to_gpu = one.target.kind == TransferEnd::gpu;
+      auto& of_kind = best[{one.source.kind, one.target.kind}];
+      const GpuTransfer*& known = of_kind[to_gpu ? one.target : one.source];
+      if (!known || rate(known) < rate(&one)) known = &one;
+      if (to_gpu && one.source.kind == TransferEnd::gpu) pairs.push_back(&one);
     }
-    if (best.empty()) continue;
+  }
+  for (const auto& [kinds, of_kind] : best) {
     const auto of = [&](const auto& entry) { return rate(entry.second); };
-    const auto [least, most] = std::ranges::minmax_element(best, {}, of);
-    if (slow && of(*most) / of(*least) < rate(fast) / rate(slow)) continue;
-    slow = least->second;
-    fast = most->second;
+    const auto [least, most] = std::ranges::minmax_element(of_kind, {}, of);
+    consider(least->second, most->second);
+  }
+  if (!pairs.empty()) {
+    std::ranges::sort(pairs, {}, rate);
+    const GpuTransfer* usual = pairs[pairs.size() / 2];
+    const auto behind = std::ranges::count_if(
+        pairs, [&](const auto* one) { return notable * rate(one) < rate(usual); });
+    if (4 * behind <= std::ssize(pairs)) consider(pairs.front(), usual);
   }
   const auto way = [](const GpuTransfer* one) {
     return fmt::format("{} to {}", word_of(one->source), word_of(one->target));
@@ -86,12 +107,14 @@ std::string slow_transfer_sentence(const Gpus& gpus) {
   if (!slow) return "";
   if (rate(fast) < notable * rate(slow))
     return fmt::format("Transfers: {} reaches {}.", way(fast), rate_text(rate(fast)));
-  return fmt::format(
-      "Transfers: {} reaches {}, {} of what {} does: check its link's width and generation.",
-      way(slow),
-      rate_text(rate(slow)),
-      format_quantity(number(rate(slow) / rate(fast)), Unit::percent),
-      way(fast));
+  return fmt::format("Transfers: {} reaches {}, {} of what {} does: {}.",
+                     way(slow),
+                     rate_text(rate(slow)),
+                     format_quantity(number(rate(slow) / rate(fast)), Unit::percent),
+                     way(fast),
+                     slow->source.kind == slow->target.kind
+                         ? "see nvidia-smi nvlink --status and the PCIe links of both"
+                         : "check its link's width and generation");
 }
 
 /// "8 x NVIDIA H200, each: ..." of the first GPU, which is measured in full.
