@@ -278,6 +278,17 @@ void compare_job_sizes(Job& job) {
 
 }  // namespace
 
+bool is_recording(std::string_view name, std::string_view front) {
+  if (name.ends_with(".nsys-rep") || TarReader::recognizes(front) || foreign_file(name, front))
+    return true;
+  const auto has = [&](const char* word) { return front.find(word) != std::string_view::npos; };
+  if (is_json(front))
+    return std::ranges::any_of(
+        std::array{R"("traceEvents")", R"("ph")", R"("deviceProperties")", R"("distributedInfo")"},
+        has);
+  return format_of(front) != nullptr;
+}
+
 Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std::size_t threads) {
   std::vector<FoundFile> files = find_files(inputs);
   // An export beside the report that it was made of says everything already.

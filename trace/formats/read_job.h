@@ -22,6 +22,10 @@ Job read_job(const std::vector<std::string>& inputs,
              const RuleTable& rules,
              std::size_t threads = 0);
 
+/// Whether a file of this name, whose content, decompressed, begins so, is a recording, an archive,
+/// or what read_job refuses as another tool's. JSON is one by the words of trace viewers.
+bool is_recording(std::string_view name, std::string_view front);
+
 /// From what a person names (files, folders, patterns) to files (find_files.cpp).
 struct FoundFile {
   std::string path;

@@ -9,14 +9,13 @@
 #include "src/model/recording_comparison.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
-#include "trace/formats/framework_timeline.h"
+#include "trace/formats/byte_source.h"
 #include "trace/formats/read_job.h"
 
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 
 namespace scaleworth::cli {
 using namespace trace;
@@ -28,11 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t front_bytes = std::size_t{64} * 1024;
 
 std::string front_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string front(front_bytes, '\0');
-  file.read(front.data(), static_cast<std::streamsize>(front.size()));
-  front.resize(static_cast<std::size_t>(file.gcount()));
-  return front;
+  return std::string(PeekedSource(open_byte_source(path), front_bytes).front());
 }
 
 /// What there is, in the order of InputKind, and which commands take it.
@@ -97,11 +92,7 @@ InputKind kind_of_content(std::string_view text) {
   if (has(R"("nvbandwidth")") || has_inspector_records(front)) return InputKind::results;
   if (has(R"("scaleworth attribution")")) return InputKind::attribution;
   if (has_kind(front, R"("scaleworth )")) return InputKind::answer;
-  // As trace viewers' JSON begins.
-  for (const char* word :
-       {R"("traceEvents")", R"("ph")", R"("deviceProperties")", R"("distributedInfo")"})
-    if (has(word)) return InputKind::recordings;
-  if (trace::foreign_file("", text.substr(0, front_bytes))) return InputKind::recordings;
+  if (is_recording("", text.substr(0, front_bytes))) return InputKind::recordings;
   if (front == "{}" || front == "[]") return InputKind::other;
   return has(R"("schema_version")") ? InputKind::run : InputKind::table;
 }
@@ -120,11 +111,13 @@ InputKind input_kind(const std::string& input) {
   const auto ends = [&](std::string_view endings) {
     return std::ranges::count(split(endings, ' '), path.extension().string()) > 0;
   };
+  const auto front = [&] { return front_of(input); };
   if (ends(".csv .tsv .toml .md"))  // attribute knows tables of other tools, and refuses them
-    return trace::foreign_file(input, front_of(input)) ? InputKind::recordings : InputKind::table;
+    return is_recording(input, front()) ? InputKind::recordings : InputKind::table;
   if (packed_run(input)) return InputKind::run;
-  if (ends(".swtrace .sqlite .nsys-rep .gz .zst .tar .tgz .zip")) return InputKind::recordings;
-  return kind_of_content(front_of(input));
+  if (ends(".swtrace .sqlite .nsys-rep .tar .tgz .zip")) return InputKind::recordings;
+  const InputKind kind = kind_of_content(front());
+  return kind == InputKind::other && ends(".gz .zst") ? InputKind::recordings : kind;
 }
 
 void refuse_foreign(const std::string& input, std::string_view command) {

@@ -7,8 +7,7 @@
 #include "src/core/run.h"
 #include "trace/formats/byte_source.h"
 
-#include <cerrno>
-#include <cstring>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -23,39 +22,57 @@ constexpr std::size_t sniffed_bytes = 1U << 20U;
 /// A binary file shows itself before.
 constexpr std::size_t first_bytes = 64 * 1024;
 
-/// The bytes that were looked at, and what follows them.
-class Joined : public std::streambuf {
+/// A source's bytes as a stream.
+class ByteStream : public std::streambuf {
  public:
-  Joined(std::string front, std::istream& rest) : piece_(std::move(front)), rest_(rest) {
-    setg(piece_.data(), piece_.data(), piece_.data() + piece_.size());
-  }
+  explicit ByteStream(trace::ByteSource& source) : source_(source) {}
 
  private:
   int_type underflow() override {
-    piece_.resize(sniffed_bytes);
-    rest_.read(piece_.data(), static_cast<std::streamsize>(piece_.size()));
-    setg(piece_.data(), piece_.data(), piece_.data() + rest_.gcount());
-    return rest_.gcount() > 0 ? traits_type::to_int_type(piece_.front()) : traits_type::eof();
+    piece_.resize(first_bytes);
+    piece_.resize(source_.read(piece_));
+    setg(piece_.data(), piece_.data(), piece_.data() + piece_.size());
+    if (!piece_.empty()) return traits_type::to_int_type(piece_.front());
+    if (!source_.damage().empty()) throw UserError("{}: {}", source_.name(), source_.damage());
+    return traits_type::eof();
   }
 
   std::string piece_;
-  std::istream& rest_;
+  trace::ByteSource& source_;
 };
 
-std::string next_piece(std::istream& input) {
-  std::string front(sniffed_bytes, '\0');
-  input.read(front.data(), static_cast<std::streamsize>(front.size()));
-  front.resize(static_cast<std::size_t>(input.gcount()));
-  return front;
-}
+/// A file or pipe of results, decompressed, without a byte order mark. Throws UserError.
+class ResultText {
+ public:
+  explicit ResultText(const std::string& path)
+      : source_(trace::open_byte_source(path), sniffed_bytes), bytes_(source_), stream_(&bytes_) {
+    // A stream passes on what its buffer throws.
+    stream_.exceptions(std::ios::badbit);
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    std::array<char, byte_order_mark.size()> mark{};
+    if (source_.front().starts_with(byte_order_mark)) source_.read(mark);
+  }
+  const std::string& name() const { return source_.name(); }
+  /// For as long as nothing was read.
+  std::string_view front() const { return source_.front(); }
+  std::istream& stream() { return stream_; }
+  std::string whole_json() {
+    std::string text;
+    std::string piece(sniffed_bytes, '\0');
+    while (stream_.read(piece.data(), std::ssize(piece)), stream_.gcount() > 0) {
+      text.append(piece, 0, static_cast<std::size_t>(stream_.gcount()));
+      if (text.size() > most_json_bytes)
+        throw UserError(
+            "{}: more than {} bytes of JSON; give the output of one job", name(), most_json_bytes);
+    }
+    return text;
+  }
 
-/// Without a byte order mark.
-std::string first_piece(std::istream& input) {
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-  std::string front = next_piece(input);
-  if (front.starts_with(byte_order_mark)) front.erase(0, byte_order_mark.size());
-  return front;
-}
+ private:
+  trace::PeekedSource source_;
+  ByteStream bytes_;
+  std::istream stream_;
+};
 
 bool is_json(std::string_view front) {
   return trimmed(front).starts_with('{');
@@ -74,23 +91,10 @@ std::vector<std::string> inspector_files(const std::string& input) {
   const auto one = [](const std::string& path) {
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored)) return false;
-    std::ifstream file(path, std::ios::binary);
-    const std::string front = first_piece(file);
-    return is_json(front) && has_inspector_records(front);
+    const ResultText file(path);
+    return is_json(file.front()) && has_inspector_records(file.front());
   };
   return std::ranges::all_of(files, one) ? files : std::vector<std::string>{};
-}
-
-/// The front and what follows it.
-std::string whole_json(std::string front, std::istream& input, const std::string& file) {
-  std::string piece;
-  while (!(piece = next_piece(input)).empty()) {
-    front += piece;
-    if (front.size() > most_json_bytes)
-      throw UserError(
-          "{}: more than {} bytes of JSON; give the output of one job", file, most_json_bytes);
-  }
-  return front;
 }
 
 /// Throws UserError where there is no result.
@@ -110,9 +114,9 @@ void require_rows(const std::vector<CollectiveTest>& tests, const std::string& p
 class Imports {
  public:
   explicit Imports(ImportOptions options = {}) : options_(std::move(options)) {}
-  /// A file or pipe, of which `front` was read: by that is known whose it is. Text and records come
-  /// piece by piece, one JSON document as a whole.
-  void take(std::string front, std::istream& input, const std::string& file);
+  /// By its front is known whose it is. Text and records come piece by piece, one JSON document as
+  /// a whole.
+  void take(ResultText& text);
   Run finish();
 
  private:
@@ -132,8 +136,10 @@ void Imports::take_tests(std::vector<CollectiveTest> tests, const std::string& f
   }
 }
 
-void Imports::take(std::string front, std::istream& input, const std::string& file) {
-  if (std::string_view(front).substr(0, first_bytes).find('\0') != std::string_view::npos)
+void Imports::take(ResultText& text) {
+  const std::string& file = text.name();
+  const std::string_view front = text.front();
+  if (front.substr(0, first_bytes).find('\0') != std::string_view::npos)
     throw UserError("{}: no text in UTF-8 (binary, or saved as UTF-16); save it in UTF-8", file);
   const auto has = [&](std::string_view word) { return front.find(word) != std::string::npos; };
   const bool json = is_json(front);
@@ -151,12 +157,11 @@ void Imports::take(std::string front, std::istream& input, const std::string& fi
   if (json && has(R"("detected_gpus")"))
     throw UserError("{}: JSON of gpu-fryer is not read; give the text that it prints", file);
   if (json && !records) {
-    const std::string whole = whole_json(std::move(front), input, file);
+    const std::string whole = text.whole_json();
     if (transfers) return found_.push_back(read_nvbandwidth_json(whole, file));
     return take_tests(read_nccl_tests_json(whole, file), file);
   }
-  Joined buffer(std::move(front), input);
-  std::istream whole(&buffer);
+  std::istream& whole = text.stream();
   if (records) {
     if (!inspector_) inspector_.emplace();
     inspector_->take(whole, file);
@@ -219,10 +224,8 @@ Run import_files(const std::vector<std::string>& files, const ImportOptions& opt
     std::error_code trouble;
     if (std::filesystem::is_directory(file, trouble))
       throw UserError("{}: is a folder; give its files", file);
-    errno = 0;
-    std::ifstream input(file, std::ios::binary);
-    if (!input) throw UserError("{}: {}", file, std::strerror(errno));
-    imports.take(first_piece(input), input, file);
+    ResultText text(file);
+    imports.take(text);
   }
   return imports.finish();
 }
@@ -262,16 +265,14 @@ Run read_any_run(const std::string& path) {
   if (const auto packed = packed_run(path)) return join_runs(run_from_json(*packed, path));
   std::error_code trouble;
   const std::filesystem::path file(path);
-  std::ifstream input(path, std::ios::binary);
-  const bool folder = std::filesystem::is_directory(file, trouble);
-  if (folder || !input || file.filename() == run_file_name) return read_run(path);
-  std::string front = first_piece(input);
-  if (is_json(front) && front.find(R"("schema_version")") != std::string::npos) {
-    if (std::filesystem::is_regular_file(file, trouble)) return read_run(path);
-    return join_runs(run_from_json(whole_json(std::move(front), input, path), path));
-  }
+  if (!std::filesystem::exists(file, trouble) || std::filesystem::is_directory(file, trouble) ||
+      file.filename() == run_file_name)
+    return read_run(path);
+  ResultText text(path);
+  if (is_json(text.front()) && text.front().find(R"("schema_version")") != std::string::npos)
+    return join_runs(run_from_json(text.whole_json(), path));
   Imports imports;
-  imports.take(std::move(front), input, path);
+  imports.take(text);
   return join_runs(imports.finish());
 }
 
