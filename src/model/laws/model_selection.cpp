@@ -90,7 +90,7 @@ constexpr std::size_t most_held_out = 20;
 constexpr std::size_t most_points = 200;
 constexpr double named_weight = 0.05;
 constexpr double held_weight = 0.01;
-constexpr double least_time = 1e-12;  // relative, of a law that predicts no time at all
+constexpr double least_predicted = 1e-12;  // relative, of a law that predicts no time at all
 
 struct Noise {
   double sd = usual_noise;
@@ -112,7 +112,7 @@ double squares_of(const FittedLaw& law, const Points& points) {
 }
 
 double log_time(const FittedLaw& law, const TimePoint& at, double count) {
-  return std::log(std::max(law.time(count), least_time * at.time));
+  return std::log(std::max(law.time(count), least_predicted * at.time));
 }
 
 /// Of a law before a row is seen, over those of other laws.
