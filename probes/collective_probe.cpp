@@ -2,6 +2,7 @@
 #include "probes/collectives.h"
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
+#include "src/core/lists.h"
 #include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
 
@@ -10,7 +11,6 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -191,9 +191,7 @@ class CollectiveSweep {
     if (setting_.nodes > 1) {
       run_within(network_budget(setting_));
     } else {
-      std::vector<std::size_t> all(plan_.settings.size());
-      std::iota(all.begin(), all.end(), std::size_t{0});
-      measure(all);
+      measure(numbers_below(plan_.settings.size()));
     }
   }
 

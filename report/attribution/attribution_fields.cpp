@@ -41,9 +41,7 @@ template <Vocabulary Kind, std::size_t N>
 auto shares(const std::array<double, N>& seconds) {
   return [&seconds](Fields& json) {
     for (const Kind kind : every<Kind>)
-      json(std::string(key_of(kind)) + "_ns",
-           nanoseconds(seconds.at(static_cast<std::size_t>(kind))),
-           or_null);
+      json(std::string(key_of(kind)) + "_ns", nanoseconds(seconds.at(index_of(kind))), or_null);
   };
 }
 

@@ -94,7 +94,7 @@ std::vector<Json> bar_rows(const std::vector<ScalingResult>& scaling) {
       if (!row.trained.ledger) continue;
       const auto& [ranks, mean, only_excluded] = *row.trained.ledger;
       const std::string setting =
-          fmt::format("{}, {}", word_of(result.mode), ranks_phrase(row.count));
+          fmt::format("{}, {}", word_of(result.mode), counted(row.count, "rank"));
       if (ranks.empty() || row.count > most_single_bars) {
         add_bar(rows, row.count == 1 ? setting : setting + ", mean", row.count, mean);
         continue;
@@ -118,10 +118,10 @@ std::string steps_title(const DecisionRow& row) {
   const auto share = [&](Part part) { return part == Part::compute ? -1.0 : mean.share(part); };
   const Part largest_other = std::ranges::max(probe_parts, {}, share);
   return fmt::format("At {} {} of the step is compute; {} takes {}",
-                     ranks_phrase(row.count),
-                     format_quantity(number(mean.share(Part::compute)), Unit::percent),
+                     counted(row.count, "rank"),
+                     format_quantity(mean.share(Part::compute), Unit::percent),
                      word_of(largest_other),
-                     format_quantity(number(mean.share(largest_other)), Unit::percent));
+                     format_quantity(mean.share(largest_other), Unit::percent));
 }
 
 /// A page of longer tables has every so many of their rows.

@@ -110,7 +110,7 @@ class Samples {
 
 std::vector<Stamp> gather(const Operation& operation, const std::vector<Stamp>& own) {
   const std::size_t bytes = own.size() * sizeof(Stamp);
-  const std::vector<std::size_t> bytes_of_rank(static_cast<std::size_t>(operation.ranks), bytes);
+  const std::vector<std::size_t> bytes_of_rank(operation.ranks, bytes);
   std::vector<Stamp> all(operation.rank == 0 ? own.size() * bytes_of_rank.size() : 0);
   check(operation.mpi,
         operation.mpi.gather_bytes(
@@ -215,7 +215,7 @@ CollectiveMeasured measure_collective(const Operation& operation,
 
 std::vector<Point> measure_pairs(const MpiModule& mpi,
                                  MpiGroup world,
-                                 const std::vector<std::string>& hosts) {
+                                 const std::vector<int>& node_of) {
   struct Exchange {
     std::int64_t bytes;
     int repetitions;
@@ -225,13 +225,8 @@ std::vector<Point> measure_pairs(const MpiModule& mpi,
     std::pair<int, int> nodes;
     std::pair<int, int> ranks;
   };
-  std::vector<std::vector<int>> ranks_of;  // by node
-  std::map<std::string, std::size_t> nodes;
-  for (int rank = 0; rank < std::ssize(hosts); ++rank) {
-    const std::size_t node = nodes.emplace(hosts[rank], ranks_of.size()).first->second;
-    ranks_of.resize(std::max(ranks_of.size(), node + 1));
-    ranks_of[node].push_back(rank);
-  }
+  std::vector<std::vector<int>> ranks_of(1 + std::ranges::max(node_of));  // by node
+  for (int rank = 0; rank < std::ssize(node_of); ++rank) ranks_of[node_of[rank]].push_back(rank);
   std::vector<std::vector<Pair>> rounds(1);
   for (int node = 0; node < std::ssize(ranks_of); ++node)
     if (const auto& here = ranks_of[node]; here.size() > 1)
@@ -271,7 +266,7 @@ std::vector<Point> measure_pairs(const MpiModule& mpi,
                                            exchange.bytes);
         if (i > 0) own_s[i - 1] = 0.5e-9 * static_cast<double>(steady_now_ns() - begin);
       }
-      std::vector<double> all(hosts.size() * repetitions);
+      std::vector<double> all(node_of.size() * repetitions);
       status |= mpi.all_gather_bytes(world, own_s.data(), all.data(), repetitions * sizeof(double));
       check(mpi, status);
       for (const Pair& pair : round) {
@@ -365,7 +360,7 @@ std::vector<Stamp> time_repetitions(const Operation& operation,
                                     int repetitions,
                                     int operations,
                                     const std::optional<CommonStart>& start) {
-  std::vector<Stamp> stamps(static_cast<std::size_t>(repetitions));
+  std::vector<Stamp> stamps(repetitions);
   int status = 0;
   for (Stamp& stamp : stamps) {
     if (start) {

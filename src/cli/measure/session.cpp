@@ -194,8 +194,8 @@ void Session::record_ranks(const RankGroup& group,
   folder_ = std::string(ranks_folder_name) + "/";
 }
 
-std::vector<std::string> Session::record_nodes(RankGroup& group) {
-  std::vector<std::string> hosts = group.exchange(host_identity());
+void Session::record_nodes(RankGroup& group) {
+  const std::vector<std::string> hosts = group.exchange(host_identity());
   const std::vector<std::string> networks = group.exchange(host::network_rates());
   FactSection nodes{"nodes", {}};
   std::vector<std::string> known;
@@ -210,7 +210,6 @@ std::vector<std::string> Session::record_nodes(RankGroup& group) {
       nodes.facts.push_back({number + " network", Value(networks[rank]), "/sys/class on it"});
   }
   run_.environment.push_back(std::move(nodes));
-  return hosts;
 }
 
 void Session::count_ranks(RankGroup& group) {

@@ -62,10 +62,9 @@ enum class LaunchKind : std::uint8_t { empty_kernel, graph_node, synchronise };
 enum class OperandData : std::uint8_t { uniform, normal, zero };
 
 /// In which part of a probe a point was measured. Products: coarse, fine, trial (search); burst
-/// (near the highest clock, after a pause), steady (sustained), alone, together; contention: of runs
-/// of 0.1.0 and before.
-/// Streams: pilot (few samples, to choose the kernel), sweep. Transfers: alone, together (all GPUs
-/// at once).
+/// (near the highest clock, after a pause), steady (sustained), alone, together; contention: of
+/// runs of 0.1.0 and before. Streams: pilot (few samples, to choose the kernel), sweep. Transfers:
+/// alone, together (all GPUs at once).
 enum class Pass : std::uint8_t {
   coarse,
   fine,
@@ -256,11 +255,11 @@ concept Vocabulary =
 
 template <Vocabulary E>
 constexpr const char* key_of(E value) {
-  return word_list<E>.at(static_cast<std::size_t>(value)).key;
+  return word_list<E>.at(index_of(value)).key;
 }
 template <Vocabulary E>
 constexpr const char* word_of(E value) {
-  return word_list<E>.at(static_cast<std::size_t>(value)).word;
+  return word_list<E>.at(index_of(value)).word;
 }
 /// Absent for what is no key.
 template <Vocabulary E>
@@ -281,13 +280,13 @@ inline constexpr auto every = [] {
 /// Bytes of one element in memory, block scales left out.
 constexpr double element_bytes(NumberFormat format) {
   constexpr std::array bytes{8.0, 4.0, 4.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5};
-  return bytes.at(static_cast<std::size_t>(format));
+  return bytes.at(index_of(format));
 }
 
 /// Of one element of a product's output.
 constexpr double output_element_bytes(NumberFormat format) {
   constexpr std::array bytes{8.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 2.0, 4.0, 2.0, 2.0};
-  return bytes.at(static_cast<std::size_t>(format));
+  return bytes.at(index_of(format));
 }
 
 /// A value of some vocabulary. Which one is told by its list of words.
