@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/ranks/mpi_rank_group.h"
 
+#include "src/core/files/atomic_file.h"
 #include "tests/catch.h"
 
 #include <future>
