@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/ranks/collective_timing.h"
 
+#include "src/core/lists.h"
 #include "src/core/process.h"
 
 #include <algorithm>
@@ -213,6 +214,32 @@ CollectiveMeasured measure_collective(const Operation& operation,
   return operation.rank == 0 ? samples.result(message) : CollectiveMeasured{.message = message};
 }
 
+namespace {
+/// Two nodes, or one twice, and the rank of each that exchanges messages.
+struct NodePair {
+  std::pair<int, int> nodes;
+  std::pair<int, int> ranks;
+};
+
+/// Pairs that exchange at the same time; first those within the nodes.
+std::vector<std::vector<NodePair>> rounds_of_pairs(const std::vector<int>& node_of) {
+  std::vector<std::vector<int>> ranks_of(1 + std::ranges::max(node_of));  // by node
+  for (int rank = 0; rank < std::ssize(node_of); ++rank) ranks_of[node_of[rank]].push_back(rank);
+  std::vector<std::vector<NodePair>> rounds(1);
+  for (int node = 0; node < std::ssize(ranks_of); ++node)
+    if (const auto& here = ranks_of[node]; here.size() > 1)
+      rounds[0].push_back({{node, node}, {here[0], here[1]}});
+  for (const auto& round : pair_rounds(static_cast<int>(ranks_of.size())))
+    rounds.push_back(mapped(round, [&](const std::pair<int, int>& nodes) {
+      return NodePair{nodes, {ranks_of[nodes.first][0], ranks_of[nodes.second][0]}};
+    }));
+  // Twice: what disturbs one pair for a while is over when it comes again.
+  const auto again = rounds;
+  rounds.insert(rounds.end(), again.begin(), again.end());
+  return rounds;
+}
+}  // namespace
+
 std::vector<Point> measure_pairs(const MpiModule& mpi,
                                  MpiGroup world,
                                  const std::vector<int>& node_of) {
@@ -221,30 +248,13 @@ std::vector<Point> measure_pairs(const MpiModule& mpi,
     int repetitions;
   };
   constexpr std::array exchanges{Exchange{8, 10}, Exchange{1 << 18, 5}, Exchange{1 << 20, 5}};
-  struct Pair {
-    std::pair<int, int> nodes;
-    std::pair<int, int> ranks;
-  };
-  std::vector<std::vector<int>> ranks_of(1 + std::ranges::max(node_of));  // by node
-  for (int rank = 0; rank < std::ssize(node_of); ++rank) ranks_of[node_of[rank]].push_back(rank);
-  std::vector<std::vector<Pair>> rounds(1);
-  for (int node = 0; node < std::ssize(ranks_of); ++node)
-    if (const auto& here = ranks_of[node]; here.size() > 1)
-      rounds[0].push_back({{node, node}, {here[0], here[1]}});
-  for (const auto& round : pair_rounds(static_cast<int>(ranks_of.size()))) {
-    auto& pairs = rounds.emplace_back();
-    for (const auto& [a, b] : round) pairs.push_back({{a, b}, {ranks_of[a][0], ranks_of[b][0]}});
-  }
   const int own = mpi.rank(world);
   std::vector<char> send(exchanges.back().bytes);
   std::vector<char> receive(exchanges.back().bytes);
   std::vector<Point> points;
-  // Twice: what disturbs one pair for a while is over when it comes again.
-  const auto again = rounds;
-  rounds.insert(rounds.end(), again.begin(), again.end());
-  for (const auto& round : rounds) {
+  for (const auto& round : rounds_of_pairs(node_of)) {
     int partner = -1;
-    for (const Pair& pair : round) {
+    for (const NodePair& pair : round) {
       if (pair.ranks.first == own) partner = pair.ranks.second;
       if (pair.ranks.second == own) partner = pair.ranks.first;
     }
@@ -269,7 +279,7 @@ std::vector<Point> measure_pairs(const MpiModule& mpi,
       std::vector<double> all(node_of.size() * repetitions);
       status |= mpi.all_gather_bytes(world, own_s.data(), all.data(), repetitions * sizeof(double));
       check(mpi, status);
-      for (const Pair& pair : round) {
+      for (const NodePair& pair : round) {
         const auto times = all.begin() + pair.ranks.first * exchange.repetitions;  // who began
         const Bytes bytes(static_cast<double>(exchange.bytes));
         Point& point = points.emplace_back(

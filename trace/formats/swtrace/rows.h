@@ -35,7 +35,8 @@ struct KernelRow {
                              Plain<&R::duration_ns>,
                              Delta<&R::correlation>,
                              Plain<&R::name, &R::stream, &R::device, nullptr, &R::shape>,
-                             Delta<&R::graph_node>>;
+                             Delta<&R::graph_node>,
+                             Plain<nullptr>>;
 };
 
 /// How a kernel was launched; each combination once per file.
@@ -49,7 +50,8 @@ struct ShapeRow {
   friend bool operator==(const ShapeRow&, const ShapeRow&) = default;
 
   using R = ShapeRow;
-  using Columns = Plain<&R::grid_x, &R::grid_y, &R::grid_z, &R::block_x, &R::block_y, &R::block_z>;
+  using Columns = ColumnList<Plain<&R::grid_x, &R::grid_y, &R::grid_z, &R::block_x, &R::block_y>,
+                             Plain<&R::block_z, nullptr, nullptr>>;
 };
 
 enum class CopyDirection : std::uint32_t { other, to_device, to_host, on_device, between_devices };
@@ -95,7 +97,7 @@ struct CallRow {
                              Delta<&R::correlation>,
                              Plain<&R::name>,
                              Delta<&R::thread>,
-                             Plain<&R::layer>>;
+                             Plain<&R::layer, nullptr>>;
 };
 
 enum class WaitKind : std::uint32_t { other, event, stream_wait_event, stream, context };
@@ -125,7 +127,8 @@ struct EventRow {
   std::uint32_t stream = 0;
 
   using R = EventRow;
-  using Columns = ColumnList<Delta<&R::event_use, &R::correlation>, Plain<&R::stream>>;
+  using Columns =
+      ColumnList<Delta<&R::event_use, &R::correlation>, Plain<&R::stream, nullptr, nullptr>>;
 };
 
 /// The tracer's own work.
