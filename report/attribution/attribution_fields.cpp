@@ -373,9 +373,7 @@ void check_read(const Attribution& job, const JsonReader& json) {
     if (time < Nanoseconds{} || time > longest)
       json.fail(fmt::format("efficiency has a time of {} ns", time.count()));
 }
-}  // namespace
 
-namespace {
 void put_fabric(Fields& json, const FabricRow& row) {
   json.named("fabric_row");
   FIELDS(json, row.work.collective, row.work.bytes, row.work.ranks, row.calls);

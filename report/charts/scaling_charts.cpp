@@ -18,6 +18,15 @@ const ScalingResult* strong_result(const Analysis& analysis) {
   });
 }
 
+/// The interval collapses when absent.
+Json point_of(const char* series, int ranks, const Number& value) {
+  return {{"series", series},
+          {"ranks", ranks},
+          {"value", json_value(value.value)},
+          {"low", json_value(value.low())},
+          {"high", json_value(value.high())}};
+}
+
 /// What curves() of report/html/bundle/scaling.js draws.
 struct Curves {
   std::string y;
@@ -42,7 +51,12 @@ struct Curves {
 
   void add_law(const std::vector<CurvePoint>& law,
                const char* series,
-               const std::function<Number(const CurvePoint&)>& value);
+               const std::function<Number(const CurvePoint&)>& value) {
+    for (const CurvePoint& point : law) {
+      curve.push_back(point_of(series, point.ranks, value(point)));
+      curve.back()["extrapolated"] = point.extrapolated;
+    }
+  }
 
   Json data() const {
     return {{"kind", "curves"},
@@ -55,24 +69,6 @@ struct Curves {
             {"marks", marks}};
   }
 };
-
-/// The interval collapses when absent.
-Json point_of(const char* series, int ranks, const Number& value) {
-  return {{"series", series},
-          {"ranks", ranks},
-          {"value", json_value(value.value)},
-          {"low", json_value(value.low())},
-          {"high", json_value(value.high())}};
-}
-
-void Curves::add_law(const std::vector<CurvePoint>& law,
-                     const char* series,
-                     const std::function<Number(const CurvePoint&)>& value) {
-  for (const CurvePoint& point : law) {
-    curve.push_back(point_of(series, point.ranks, value(point)));
-    curve.back()["extrapolated"] = point.extrapolated;
-  }
-}
 
 /// Counts with more ranks are drawn as one bar, the mean.
 constexpr int most_single_bars = 8;
@@ -322,9 +318,7 @@ Chart parts_chart(const DecideView& view) {
   chart.how_to_read = reading_note("chart parts");
   return chart;
 }
-}  // namespace
 
-namespace {
 Chart steps_chart(const Analysis& analysis) {
   Chart chart{"steps", "training", "Where each rank's step goes"};
   auto rows = bar_rows(analysis.scaling);

@@ -165,6 +165,7 @@ void Session::until_interrupted(const std::function<void()>& measure) {
     measure();
   } catch (const Interrupted& interrupted) {
     interruption_ = interrupted;
+    run_.interruption = interrupted.what();
   }
 }
 
@@ -269,7 +270,6 @@ void Session::adopt_part(const std::string& part,
 }
 
 void Session::close() {
-  run_.interruption = interruption_ ? interruption_->what() : "";
   run_.complete = !interruption_;
   save();
   if (disk_trouble_ && !options_.part_of_bench.empty())
@@ -282,7 +282,6 @@ int Session::conclude() {
     return exit_code();
   }
   run_.environment.push_back(load_.facts(other_ranks_cpu_s_));
-  run_.interruption = interruption_ ? interruption_->what() : "";
   run_.complete = !interruption_;
   ReportOptions page = options_.report;
   page.render.format = report::Format::html;
