@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/collectives.h"
 #include "src/core/error.h"
+#include "src/core/lists.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 namespace scaleworth::probes {
 namespace {
@@ -82,8 +82,7 @@ std::vector<std::vector<std::pair<int, int>>> pair_rounds(int nodes) {
   constexpr int most_complete = 16;
   constexpr int random_rounds = 8;
   const int places = nodes + nodes % 2;  // the last one is nobody where the number is odd
-  std::vector<int> circle(static_cast<std::size_t>(places));
-  std::iota(circle.begin(), circle.end(), 0);
+  std::vector<int> circle = numbers_below<int>(places);
   std::vector<std::vector<std::pair<int, int>>> rounds;
   const bool complete = nodes <= most_complete;
   std::uint64_t seed = collective_order_seed;
@@ -91,8 +90,8 @@ std::vector<std::vector<std::pair<int, int>>> pair_rounds(int nodes) {
     if (!complete) in_random_order(circle, seed++);
     auto& pairs = rounds.emplace_back();
     for (int i = 0; i < places / 2; ++i) {
-      const int a = circle[static_cast<std::size_t>(i)];
-      const int b = circle[static_cast<std::size_t>(places - 1 - i)];
+      const int a = circle[i];
+      const int b = circle[places - 1 - i];
       if (std::max(a, b) < nodes) pairs.emplace_back(std::min(a, b), std::max(a, b));
     }
     if (complete) std::rotate(circle.begin() + 1, circle.end() - 1, circle.end());

@@ -2,6 +2,7 @@
 #include "probes/collectives.h"
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
+#include "src/core/lists.h"
 #include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
 
@@ -10,7 +11,6 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -67,10 +67,16 @@ struct PilotLine {
 };
 using Pilot = std::map<int, PilotLine>;  // by rank count; empty: not tried
 
+/// Of an operation among so many ranks over a network; 0 within a node.
+double latency_s(int ranks, const Pilot& pilot) {
+  const PilotLine* line = value_at(pilot, ranks);
+  return line ? line->alpha_s : 0.0;
+}
+
 /// The ranks of a node share its memory.
 double operation_s(const CollectiveWork& work, const Pilot& pilot) {
-  if (const auto line = pilot.find(work.ranks); line != pilot.end())
-    return line->second.alpha_s + line->second.beta_s_per_byte * work.message.value();
+  if (const PilotLine* line = value_at(pilot, work.ranks))
+    return line->alpha_s + line->beta_s_per_byte * work.message.value();
   const double share = 2.0 / work.ranks;
   return operation_latency_s + work.message.value() / (share * message_rate(work.collective));
 }
@@ -81,8 +87,7 @@ double expected_sample_s(const CollectiveWork& work, const Pilot& pilot) {
   const double one_s = operation_s(work, pilot);
   if (work.mode != CollectiveMode::isolated)
     return std::max(block_s, large_block_operations * one_s);
-  const auto line = pilot.find(work.ranks);
-  return one_s + (line == pilot.end() ? 0.0 : start_latencies * line->second.alpha_s);
+  return one_s + start_latencies * latency_s(work.ranks, pilot);
 }
 
 /// How long one setting may take: 20 samples and more while the budget lasts; it lasts for 20 of
@@ -109,10 +114,8 @@ Seconds expected_time(const CollectiveWork& work, Suite suite, const Pilot& pilo
   const StoppingTarget target = sweep_target(work, suite, pilot);
   const double sample_s = expected_sample_s(work, pilot);
   const double most_s = sample_s * static_cast<double>(target.maximum_samples);
-  const auto line = pilot.find(work.ranks);
-  const double latencies = line == pilot.end() ? 0.0
-                                               : (around_latencies + clock_latencies * work.ranks) *
-                                                     line->second.alpha_s;
+  const double latencies =
+      (around_latencies + clock_latencies * work.ranks) * latency_s(work.ranks, pilot);
   const double warm_s = target.maximum_samples == 1 ? 0.0 : 2.0 * sample_s;
   return Seconds(setting_s + latencies + warm_s + std::min(target.time_budget.value(), most_s) +
                  work.message.value() / preparation_rate);
@@ -191,9 +194,7 @@ class CollectiveSweep {
     if (setting_.nodes > 1) {
       run_within(network_budget(setting_));
     } else {
-      std::vector<std::size_t> all(plan_.settings.size());
-      std::iota(all.begin(), all.end(), std::size_t{0});
-      measure(all);
+      measure(numbers_below(plan_.settings.size()));
     }
   }
 

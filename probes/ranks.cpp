@@ -2,9 +2,11 @@
 #include "probes/ranks.h"
 
 #include "src/core/error.h"
+#include "src/core/lists.h"
 
 #include <barrier>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <sstream>
 #include <thread>
@@ -18,6 +20,13 @@ std::string host_identity() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   return std::string(name.data()) + " " + boot;
+}
+
+std::vector<int> node_numbers(const std::vector<std::string>& hosts) {
+  std::map<std::string, int> numbers;
+  return mapped(hosts, [&](const std::string& host) {
+    return numbers.emplace(host, static_cast<int>(numbers.size())).first->second;
+  });
 }
 
 std::optional<std::string> nccl_word(std::span<const std::string_view> words,

@@ -193,6 +193,9 @@ class RankGroup : NonCopyable {
   }
 };
 
+/// Of each rank its host's number, in the order in which ranks name them.
+std::vector<int> node_numbers(const std::vector<std::string>& hosts);
+
 /// Which host this process runs on: the same name may stand for two machines, so with the id of its
 /// boot.
 std::string host_identity();

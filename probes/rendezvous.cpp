@@ -3,6 +3,8 @@
 
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
+#include "src/core/lists.h"
+#include "src/core/non_copyable.h"
 
 #include <algorithm>
 #include <array>
@@ -340,6 +342,24 @@ RankTrouble rank_trouble(const std::function<void()>& action) {
   return {};
 }
 
+void act_and_agree(const std::function<void()>& action,
+                   const std::function<void(const std::function<void()>&)>& agree) {
+  std::exception_ptr own;
+  try {
+    agree([&] {
+      try {
+        action();
+      } catch (...) {
+        own = std::current_exception();
+        throw;
+      }
+    });
+  } catch (const ProbeFailure&) {
+    if (own) std::rethrow_exception(own);
+    throw;
+  }
+}
+
 std::string job_token(const LaunchEnvironment& launch, const EnvironmentVariables& variables) {
   std::string token =
       fmt::format("{} ranks by {}", launch.world_size.value_or(0), launcher_name(launch.launcher));
@@ -353,14 +373,13 @@ std::string job_token(const LaunchEnvironment& launch, const EnvironmentVariable
     // Under other launchers each node has its own: mpirun starts its daemons by one srun each.
     if (std::string_view(name).starts_with("SLURM_") && launch.launcher != Launcher::slurm)
       continue;
-    const auto set = variables.find(name);
-    if (set != variables.end()) token += " " + set->second;
+    if (const std::string* set = value_at(variables, name)) token += " " + *set;
   }
   return token;
 }
 
 /// The connections to the other ranks, and the thread that shows over them that this one lives.
-class Rendezvous::Links {
+class Rendezvous::Links : NonCopyable {
  public:
   /// Rank 0: by rank, the first unused; elsewhere one, to rank 0.
   Links(std::size_t count, milliseconds silence_limit)
@@ -373,15 +392,50 @@ class Rendezvous::Links {
     changed_.notify_one();
     if (beating_.joinable()) beating_.join();
   }
-  Links(const Links&) = delete;
-  Links& operator=(const Links&) = delete;
 
-  Socket& socket(int peer) { return peers_[static_cast<std::size_t>(peer)].socket; }
+  Socket& socket(int peer) { return peers_[peer].socket; }
 
   void send(int peer, std::string_view message, Deadline deadline) {
-    Peer& to = peers_[static_cast<std::size_t>(peer)];
+    Peer& to = peers_[peer];
     const std::scoped_lock lock(to.sending);
     to.socket.send(message, deadline);
+  }
+
+  std::vector<int> missing() {
+    std::vector<int> ranks;
+    for (int rank = 1; rank < std::ssize(peers_); ++rank)
+      if (!socket(rank)) ranks.push_back(rank);
+    return ranks;
+  }
+
+  void tell_all(std::string_view text) {
+    for (int rank = 1; rank < std::ssize(peers_); ++rank) {
+      try {
+        if (socket(rank)) send(rank, text, steady_clock::now() + hello_limit);
+      } catch (const ConnectionLost&) {
+        // The first exchange with it shows that it is gone.
+      }
+    }
+  }
+
+  // True when it is settled who this is: a rank of the job, one that was sent away, or one that
+  // closed.
+  bool settled(Unidentified& connection, const RendezvousOptions& options) {
+    try {
+      const auto hello = connection.socket.take(longest_hello);
+      if (!hello) return false;
+      const std::optional<int> rank = rank_in(*hello, options);
+      if (rank && !socket(*rank)) {
+        socket(*rank) = std::move(connection.socket);
+        return true;
+      }
+      connection.socket.send(rank ? fmt::format("a process has come as rank {} already", *rank)
+                                  : "this port belongs to another job, or the job has another size",
+                             connection.deadline);
+    } catch (const ConnectionLost&) {
+      // If it was a rank of this job it will be missed.
+    }
+    return true;
   }
 
   void start_beating() {
@@ -441,42 +495,7 @@ void Rendezvous::serve() {
   const Deadline deadline = steady_clock::now() + options_.arrival_limit;
   const Socket listener = listen_on(options_.host, options_.port, options_.on_one_host);
   std::deque<Unidentified> unidentified;  // the oldest first
-  const auto missing = [&] {
-    std::vector<int> ranks;
-    for (int rank = 1; rank < options_.size; ++rank) {
-      if (!links_->socket(rank)) ranks.push_back(rank);
-    }
-    return ranks;
-  };
-  const auto tell_all = [&](const std::string& text) {
-    for (int rank = 1; rank < options_.size; ++rank) {
-      try {
-        if (links_->socket(rank)) links_->send(rank, text, steady_clock::now() + hello_limit);
-      } catch (const ConnectionLost&) {
-        // The first exchange with it shows that it is gone.
-      }
-    }
-  };
-  // True when it is settled who this is: a rank of the job, one that was sent away, or one that
-  // closed.
-  const auto received = [&](Unidentified& connection) {
-    try {
-      const auto hello = connection.socket.take(longest_hello);
-      if (!hello) return false;
-      const std::optional<int> rank = rank_in(*hello, options_);
-      if (rank && !links_->socket(*rank)) {
-        links_->socket(*rank) = std::move(connection.socket);
-        return true;
-      }
-      connection.socket.send(rank ? fmt::format("a process has come as rank {} already", *rank)
-                                  : "this port belongs to another job, or the job has another size",
-                             connection.deadline);
-    } catch (const ConnectionLost&) {
-      // If it was a rank of this job it will be missed.
-    }
-    return true;
-  };
-  while (!missing().empty()) {
+  while (!links_->missing().empty()) {
     std::vector<pollfd> waiting{{listener.descriptor(), POLLIN, 0}};
     Deadline next = deadline;
     for (const Unidentified& connection : unidentified) {
@@ -486,19 +505,19 @@ void Rendezvous::serve() {
     if (!ready(waiting, next) && steady_clock::now() >= deadline) {
       const std::string text = fmt::format(
           "rank {} never came to port {} within {} s: see whether that process runs and reaches {}",
-          fmt::join(missing(), ", "),
+          fmt::join(links_->missing(), ", "),
           options_.port,
           std::chrono::duration<double>(options_.arrival_limit).count(),
           options_.host);
-      tell_all(text);
+      links_->tell_all(text);
       throw ProbeFailure(text);
     }
     accept_some(listener, unidentified);
     std::erase_if(unidentified, [&](Unidentified& connection) {
-      return received(connection) || steady_clock::now() >= connection.deadline;
+      return links_->settled(connection, options_) || steady_clock::now() >= connection.deadline;
     });
   }
-  tell_all(std::string(welcome_word));
+  links_->tell_all(welcome_word);
 }
 
 void Rendezvous::come() {
@@ -552,7 +571,7 @@ void Rendezvous::send(int rank, std::string_view message) {
 /// A message of each of the ranks from `first` to below `end`, in whichever order they come.
 std::vector<std::string> Rendezvous::receive(int first, int end) {
   const Deadline begun = steady_clock::now();
-  std::vector<std::optional<std::string>> messages(static_cast<std::size_t>(end - first));
+  std::vector<std::optional<std::string>> messages(end - first);
   // Whether something came of that rank since it was looked at: with a thousand ranks there is
   // always one that shows that it lives.
   std::vector<bool> came(messages.size(), true);

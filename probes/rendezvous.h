@@ -115,6 +115,11 @@ struct RankTrouble {
 /// as their text, with the cause of OutOfMemory and RanksMissing.
 RankTrouble rank_trouble(const std::function<void()>& action);
 
+/// Calls `agree` with what runs `action`. Where `agree`, which tells the other ranks of trouble,
+/// throws ProbeFailure and `action` threw, throws what that threw.
+void act_and_agree(const std::function<void()>& action,
+                   const std::function<void(const std::function<void()>&)>& agree);
+
 /// Every rank calls the same members in the same order. Of one rank it needs no network at all.
 /// A member throws ProbeFailure naming the rank that is gone or silent, Interrupted for a signal;
 /// the connections are closed then, by which the other ranks learn of it, and every further call

@@ -82,11 +82,11 @@ void add_tiles(const Table& table, std::vector<KeyFigure>& figures) {
     if (column == table.columns.end() || shown == printed.ids.end()) return "";
     const auto cell = table.rows[tile.row].cells.begin() + (column - table.columns.begin());
     if (std::holds_alternative<std::monostate>(*cell)) return "";
-    const auto end = table.rows.begin() + static_cast<std::ptrdiff_t>(tile.row);
+    const auto end = table.rows.begin() + tile.row;
     const auto before = std::count_if(
         table.rows.begin(), end, [&](const Row& row) { return whole || !row.detail; });
     const auto c = static_cast<std::size_t>(shown - printed.ids.begin());
-    const std::string& text = printed.rows[static_cast<std::size_t>(before)][c];
+    const std::string& text = printed.rows[before][c];
     return printed.units[c].empty() ? text : text + " " + printed.units[c];
   };
   for (const Tile& tile : table.tiles) {
@@ -96,8 +96,8 @@ void add_tiles(const Table& table, std::vector<KeyFigure>& figures) {
     std::string note = text_of(tile, tile.note_column);
     if (!note.empty() && !tile.note.empty()) note += ' ';
     const auto column = std::ranges::find(table.columns, tile.column, &Column::id);
-    const auto* number = std::get_if<Number>(
-        &table.rows[tile.row].cells[static_cast<std::size_t>(column - table.columns.begin())]);
+    const auto* number =
+        std::get_if<Number>(&table.rows[tile.row].cells[column - table.columns.begin()]);
     figures.push_back({tile.label,
                        value,
                        note + tile.note,
@@ -190,9 +190,8 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
                                 forecast_section(analysis, options.audience)};
   if (analysis.roofline) sections.push_back(roofline_section(*analysis.roofline));
   sections.push_back(gpu_section(analysis));
-  sections.push_back(
-      collectives_section(
-          analysis.collectives, analysis.algorithms, analysis.levels, analysis.communication));
+  sections.push_back(collectives_section(
+      analysis.collectives, analysis.algorithms, analysis.levels, analysis.communication));
   sections.push_back(machine_section(run));
   sections.push_back(warnings_section(run, analysis, findings));
   sections.push_back(unmeasured_section(run));

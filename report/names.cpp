@@ -54,13 +54,9 @@ std::string shell_words(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string ranks_phrase(int ranks) {
-  return counted(ranks, "rank");
-}
-
 const char* bound_name(model::Bound bound) {
   constexpr std::array names{"compute", "memory", "ridge", "unknown"};
-  return names[static_cast<std::size_t>(bound)];
+  return names[index_of(bound)];
 }
 
 std::string percent_text(double part) {

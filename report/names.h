@@ -34,15 +34,12 @@ std::string capitalised(std::string text);
 /// Words as a shell reads them back: in single quotes where a character would mean something to it.
 std::string shell_words(const std::vector<std::string>& words);
 
-/// "1 rank", "2 ranks".
-std::string ranks_phrase(int ranks);
-
 const char* bound_name(model::Bound bound);
 
 /// "61.3 %" of 0.613.
 std::string percent_text(double part);
-/// "61 % is compute, 30 % the fabric, 9 % waiting", of shares of 1, the largest first; without those
-/// below 2 %.
+/// "61 % is compute, 30 % the fabric, 9 % waiting", of shares of 1, the largest first; without
+/// those below 2 %.
 std::string split_text(const GroupTimes& shares);
 
 /// A fact's name without the unit at its end and its value with it: {"memory", "15.6 GiB"} for

@@ -100,4 +100,9 @@ std::string format_money(const Number& amount, const std::string& currency);
 
 /// The number with a unit chosen for its own magnitude: "61.3 ± 0.4 ms".
 std::string format_quantity(const Number& number, Unit unit, int digits = 3);
+/// The same of whatever has a `number`.
+template <class Value>
+std::string format_quantity(const Value& value, Unit unit, int digits = 3) {
+  return format_quantity(number(value), unit, digits);
+}
 }  // namespace scaleworth::report

@@ -72,7 +72,7 @@ Document labelled(Document document, const std::string& currency) {
 }  // namespace
 
 const char* format_name(Format format) {
-  return format_names[static_cast<std::size_t>(format)];
+  return format_names[index_of(format)];
 }
 
 Format parse_format(std::string_view name) {

@@ -36,7 +36,7 @@ std::string render_json(const Run& run,
 struct DocumentParts {
   std::function<Document(const RenderOptions&)> document;
   std::function<std::string(const RenderOptions&)> json;
-  std::function<std::vector<Chart>()> charts;
+  std::function<std::vector<Chart>()> charts = [] { return std::vector<Chart>(); };
   /// What the page's script computes with; null: nothing.
   std::function<Json()> page_data = [] { return Json(nullptr); };
 };

@@ -48,7 +48,7 @@ std::vector<std::string> parameter_cells(const CsvNames& parameters,
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     if (table.columns[c].role != Role::parameter) continue;
     const auto place = std::ranges::find(parameters, table.columns[c].id);
-    cells[static_cast<std::size_t>(place - parameters.begin())] = plain(row.cells[c]);
+    cells[place - parameters.begin()] = plain(row.cells[c]);
   }
   return cells;
 }

@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "assets/charts.h"
+#include "assets/licences.h"
+#include "assets/style.h"
 #include "report/charts/charts.h"
 #include "report/render.h"
 
 #include <array>
 #include <cctype>
 
-// Files that are part of the binary because every HTML report carries them. Defined by assembler
-// files that CMake writes (cmake/embed.cmake).
-extern "C" {
-extern const char scaleworth_asset_style[];
-extern const char scaleworth_asset_style_end[];
-extern const char scaleworth_asset_charts[];
-extern const char scaleworth_asset_charts_end[];
-extern const char scaleworth_asset_licences[];
-extern const char scaleworth_asset_licences_end[];
-}
-
 namespace scaleworth::report {
 namespace {
-const std::string_view style_sheet(scaleworth_asset_style, scaleworth_asset_style_end);
 /// The chart library and the few lines that start it; empty in a build without it
 /// (SCALEWORTH_HTML=OFF).
-const std::string_view chart_script(scaleworth_asset_charts, scaleworth_asset_charts_end);
-const std::string_view chart_licences(scaleworth_asset_licences, scaleworth_asset_licences_end);
+const std::string_view chart_script = asset::charts();
 
 /// Escaped, and with a value kept on one line with its interval and its per cent
 /// sign.
@@ -198,7 +188,7 @@ std::string page_head(const std::string& title) {
          "<meta name=\"color-scheme\" content=\"light dark\">\n"
          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
          "'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n" +
-         element("title", title) + "<style>\n" + std::string(style_sheet) +
+         element("title", title) + "<style>\n" + std::string(asset::style()) +
          "</style>\n</head>\n<body>\n<main>\n";
 }
 
@@ -281,7 +271,7 @@ std::string render_page(const Document& document,
   constexpr std::size_t most_bytes = 3'000'000;
   constexpr std::size_t most_rows = 512;
   constexpr std::size_t fewest_rows = 16;
-  const std::size_t scripts = chart_script.size() + chart_licences.size() + 10'000;
+  const std::size_t scripts = chart_script.size() + asset::licences().size() + 10'000;
   std::string page = page_body(document, charts, most_rows);
   for (std::size_t rows = most_rows / 2; rows >= fewest_rows && page.size() + scripts > most_bytes;
        rows /= 2)
@@ -296,8 +286,8 @@ std::string render_page(const Document& document,
             "</script>\n";
   }
   if (!chart_script.empty()) {
-    page += "<script>\n/*\n" + std::string(chart_licences) + "*/\n" + code_in_script(chart_script) +
-            "\n</script>\n";
+    page += "<script>\n/*\n" + std::string(asset::licences()) + "*/\n" +
+            code_in_script(chart_script) + "\n</script>\n";
   }
   return page + "</body>\n</html>\n";
 }

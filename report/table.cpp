@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/table.h"
 
+#include "assets/notes.h"
 #include "src/core/files/toml_table.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <cmath>
 #include <map>
 #include <stdexcept>
-
-extern const char scaleworth_asset_notes[];
-extern const char scaleworth_asset_notes_end[];
 
 namespace scaleworth::report {
 namespace {
@@ -68,9 +66,7 @@ void drop_columns(Table& table, const std::function<bool(std::size_t)>& out) {
 
 std::string reading_note(const std::string& of) {
   static const std::map<std::string, std::string> known = [] {
-    const auto size = scaleworth_asset_notes_end - scaleworth_asset_notes;
-    auto file = toml_file::Table::parse({scaleworth_asset_notes, static_cast<std::size_t>(size)},
-                                        "data/notes.toml");
+    auto file = toml_file::Table::parse(asset::notes(), "data/notes.toml");
     std::map<std::string, std::string> notes;
     for (toml_file::Table& one : file.tables("note")) notes[one.text("of")] = one.text("text");
     return notes;

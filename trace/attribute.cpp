@@ -52,9 +52,8 @@ std::vector<std::string> programs(const Job& job) {
       same->second.push_back(place);
     }
   }
-  std::vector<std::string> ranks;
-  for (const auto& [times, places] : programs) ranks.push_back(RankNumbers(job).names(places));
-  return ranks.size() > 1 ? ranks : std::vector<std::string>{};
+  if (programs.size() < 2) return {};
+  return mapped(programs, [&](const auto& one) { return RankNumbers(job).names(one.second); });
 }
 
 // A remark that many recordings make is printed once.

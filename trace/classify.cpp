@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/classify.h"
 
+#include "assets/kernels.h"
+#include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
+#include "src/core/non_copyable.h"
 
 #include <array>
 #include <set>
@@ -9,12 +12,6 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
-
-// Defined by an assembler file that CMake writes (cmake/embed.cmake).
-extern "C" {
-extern const char scaleworth_asset_kernels[];
-extern const char scaleworth_asset_kernels_end[];
-}
 
 namespace scaleworth::trace {
 namespace {
@@ -96,8 +93,7 @@ struct ClassSum {
 };
 
 std::vector<std::pair<std::string, nanoseconds>> largest_names(const ClassSum& sum) {
-  std::vector<std::pair<std::string, nanoseconds>> names;
-  for (const auto& [name, time] : sum.by_name) names.emplace_back(name, time);
+  std::vector<std::pair<std::string, nanoseconds>> names(sum.by_name.begin(), sum.by_name.end());
   const auto order = [](const auto& a, const auto& b) {
     return std::tie(b.second, a.first) < std::tie(a.second, b.first);
   };
@@ -113,12 +109,12 @@ void add_recording(ClassSums& sums, const Recording& recording) {
   std::array<std::vector<nanoseconds>, work_classes> by_id;
   for (const DeviceEvent& event : recording.device_events) {
     if (event.unknown != UnknownWork::none) continue;
-    const auto index = static_cast<std::size_t>(event.work_class);
+    const std::size_t index = index_of(event.work_class);
     const nanoseconds duration = event.end - event.start;
     ++sums.at(index).events;
     sums[index].time = saturated_sum(sums[index].time, duration);
     by_id[index].resize(recording.names.size());
-    nanoseconds& time = by_id[index].at(static_cast<std::size_t>(event.name));
+    nanoseconds& time = by_id[index].at(index_of(event.name));
     time = saturated_sum(time, duration);
   }
   for (std::size_t index = 0; index < by_id.size(); ++index) {
@@ -162,16 +158,8 @@ std::string_view without_version(std::string_view name) {
   return stem.ends_with("_v") ? stem.substr(0, stem.size() - 2) : name;
 }
 
-/// Upper case letters of ASCII as lower case.
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 /// A name in the forms that patterns look at; lower case throughout.
-struct NameForms {
+struct NameForms : NonCopyable {
   std::string whole;
   /// Without what stands in <> and (): "void at::native::reduce_kernel<512>(int)" is
   /// "void at::native::reduce_kernel".
@@ -183,9 +171,6 @@ struct NameForms {
       : whole(lower_case(name)),
         function(without_brackets(whole)),
         unversioned(without_version(whole)) {}
-
-  NameForms(const NameForms&) = delete;  // `unversioned` points into `whole`
-  NameForms& operator=(const NameForms&) = delete;
 };
 
 /// Conditions that must all hold; each is a list of words, in lower case, of which one is enough.
@@ -316,9 +301,7 @@ RuleTable RuleTable::built_in() {
 RuleTable RuleTable::with_own(std::string_view toml, std::string_view origin) {
   auto rules = std::make_shared<Rules>();
   rules->add(toml, std::string(origin));
-  rules->add({scaleworth_asset_kernels,
-              static_cast<std::size_t>(scaleworth_asset_kernels_end - scaleworth_asset_kernels)},
-             "data/kernels.toml (built in)");
+  rules->add(asset::kernels(), "data/kernels.toml (built in)");
   return RuleTable(std::move(rules));
 }
 

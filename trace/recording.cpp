@@ -38,17 +38,15 @@ void sort_names(Recording& recording) {
   std::ranges::sort(by_text, {}, [&](NameId id) { return recording.names.at(id); });
   NameTable sorted;
   std::vector<NameId> moved(by_text.size());
-  for (const NameId id : by_text)
-    moved[static_cast<std::size_t>(id)] = sorted.intern(recording.names.at(id));
-  const auto move = [&](NameId& id) { id = moved[static_cast<std::size_t>(id)]; };
+  for (const NameId id : by_text) moved[index_of(id)] = sorted.intern(recording.names.at(id));
+  const auto move = [&](NameId& id) { id = moved[index_of(id)]; };
   for (DeviceEvent& event : recording.device_events) move(event.name);
   for (HostEvent& event : recording.host_events) move(event.name);
   for (Copy& copy : recording.copies) move(copy.direction);
   for (Communication& one : recording.communications)
     for (NameId* id : {&one.group, &one.algorithm, &one.protocol}) move(*id);
   std::map<NameId, ProcessGroup> groups;
-  for (auto& [id, group] : recording.groups)
-    groups[moved[static_cast<std::size_t>(id)]] = std::move(group);
+  for (auto& [id, group] : recording.groups) groups[moved[index_of(id)]] = std::move(group);
   recording.groups = std::move(groups);
   recording.names = std::move(sorted);
 }
@@ -76,7 +74,7 @@ void state_rank(Recording& recording,
 std::string_view synchronization_name(Synchronization::Kind kind) {
   constexpr std::array<std::string_view, 4> names{
       "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
-  return names[static_cast<std::size_t>(kind)];
+  return names[index_of(kind)];
 }
 
 std::uint16_t shape_number(Recording& recording, const std::array<std::int64_t, 6>& launch) {

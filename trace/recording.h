@@ -36,7 +36,7 @@ class NameTable {
     return id;
   }
   /// Throws std::out_of_range for a number that `intern` did not return.
-  std::string_view at(NameId id) const { return names_.at(static_cast<std::size_t>(id)); }
+  std::string_view at(NameId id) const { return names_.at(index_of(id)); }
   std::size_t size() const { return names_.size(); }
 
  private:
@@ -50,7 +50,7 @@ auto remembered(const NameTable& names, Find find) {
   using Answer = std::invoke_result_t<Find&, std::string_view>;
   return [&names, find, answers = std::vector<std::optional<Answer>>(names.size())](
              NameId id) mutable -> const Answer& {
-    std::optional<Answer>& answer = answers.at(static_cast<std::size_t>(id));
+    std::optional<Answer>& answer = answers.at(index_of(id));
     if (!answer) answer.emplace(find(names.at(id)));
     return *answer;
   };

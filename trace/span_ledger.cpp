@@ -341,8 +341,7 @@ class LedgerBuilder {
       covered = span.end;
     }
     entry.part(Part::unattributed) += step.end - covered;
-    entry.compute_by_class[static_cast<std::size_t>(WorkClass::unclassified)] =
-        entry.part(Part::compute);
+    entry.compute_by_class[index_of(WorkClass::unclassified)] = entry.part(Part::compute);
     check_sums(entry);
     ledger_.entries.push_back(std::move(entry));
   }
@@ -353,7 +352,7 @@ class LedgerBuilder {
         return add_wait(entry, span, *found);
       lose(ledger_, "unsplit_waits", 1);
     }
-    entry.part(part_of.at(static_cast<std::size_t>(span.activity))) += span.end - span.start;
+    entry.part(part_of.at(index_of(span.activity))) += span.end - span.start;
   }
 
   void add_wait(StepLedger& entry, const Span& span, const LastArrival& last) {
@@ -432,7 +431,7 @@ Ledger build_ledger(const Timeline& timeline) {
 }
 
 std::vector<Point> ledger_points(const Point& setting, const Ledger& ledger) {
-  std::vector<Point> points(static_cast<std::size_t>(std::max(0, ledger.ranks)));
+  std::vector<Point> points(std::max(0, ledger.ranks));
   // By the rank that waited and the rank that was waited for, one value per step.
   std::map<std::pair<std::size_t, std::size_t>, Series> waits;
   for (std::size_t rank = 0; rank < points.size(); ++rank) {

@@ -6,6 +6,7 @@
 #include "cuda/libraries/library.h"
 #include "cuda/runtime/error.h"
 #include "probes/gpu/registry.h"
+#include "src/core/files/csv.h"
 
 #include <algorithm>
 #include <array>
@@ -204,10 +205,7 @@ FactSection gpu_section(const DeviceDescription& device,
 std::string kernel_bus_id(const std::string& bus_id) {
   const std::size_t colon = bus_id.find(':');
   if (colon == std::string::npos || colon < 4 || bus_id.size() != colon + 8) return {};
-  std::string result = bus_id.substr(colon - 4);
-  std::ranges::transform(result, result.begin(), [](unsigned char character) {
-    return static_cast<char>(std::tolower(character));
-  });
+  const std::string result = lower_case(bus_id.substr(colon - 4));
   const bool plain = result.find_first_not_of("0123456789abcdef:.") == std::string::npos;
   return plain ? result : std::string();
 }

@@ -112,7 +112,7 @@ Sentinel sentinel_of(const GemmRecipe& recipe) {
 int encoded_bits(OperandEncoding encoding) {
   // In the order of the enumeration.
   static constexpr std::array bits{64, 32, 16, 16, 8, 8, 8, 4, 32, 8, 8};
-  return bits.at(static_cast<std::size_t>(encoding));
+  return bits.at(index_of(encoding));
 }
 
 double decoded(OperandEncoding encoding, std::span<const std::byte> memory, std::size_t index) {

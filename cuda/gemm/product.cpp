@@ -126,7 +126,7 @@ std::vector<ProposedAlgorithm> GemmProduct::propose(int wanted, std::size_t work
   library.check(status);
   std::vector<ProposedAlgorithm> proposed;
   for (int rank = 0; rank < returned; ++rank) {
-    const cublasLtMatmulHeuristicResult_t& result = results[static_cast<std::size_t>(rank)];
+    const cublasLtMatmulHeuristicResult_t& result = results[rank];
     if (result.state != CUBLAS_STATUS_SUCCESS) continue;
     proposed.push_back({result.algo, result.workspaceSize, rank});
   }

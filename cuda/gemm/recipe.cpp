@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/gemm/recipe.h"
 
+#include "assets/cublas_lt.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 #include "src/core/lists.h"
@@ -9,12 +10,6 @@
 #include <array>
 #include <map>
 #include <optional>
-
-// Defined by an assembler file that CMake writes (cmake/embed.cmake).
-extern "C" {
-extern const char scaleworth_asset_cublas_lt[];
-extern const char scaleworth_asset_cublas_lt_end[];
-}
 
 namespace scaleworth::gpu {
 namespace {
@@ -119,8 +114,7 @@ static_assert(std::ranges::equal(recipes, every<NumberFormat>, {}, &GemmRecipe::
 
 /// What the library's numbers for a setting's values stand for; empty where they are plain numbers.
 const toml_file::Texts& names_of(const char* label) {
-  static const auto tables = toml_file::text_tables(
-      {scaleworth_asset_cublas_lt, scaleworth_asset_cublas_lt_end}, "data/cublas_lt.toml");
+  static const auto tables = toml_file::text_tables(asset::cublas_lt(), "data/cublas_lt.toml");
   static const toml_file::Texts none;
   const auto* names = value_at(tables, label);
   return names == nullptr ? none : *names;
@@ -167,7 +161,7 @@ std::string name_of(const AlgorithmSetting& setting, int value) {
 }  // namespace
 
 const GemmRecipe& gemm_recipe(NumberFormat format) {
-  return recipes.at(static_cast<std::size_t>(format));
+  return recipes.at(index_of(format));
 }
 
 const ScaleForm& scale_form(ScaleLayout layout) {
@@ -178,7 +172,7 @@ const ScaleForm& scale_form(ScaleLayout layout) {
                                                    {LtScale::block128x128_32f, 128, scale_f32},
                                                    {LtScale::vec32_ue8m0, 32, scale_ue8m0},
                                                    {LtScale::vec16_ue4m3, 16, scale_ue4m3}}};
-  return forms.at(static_cast<std::size_t>(layout));
+  return forms.at(index_of(layout));
 }
 
 bool is_block_scaled(const GemmRecipe& recipe) {

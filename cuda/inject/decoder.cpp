@@ -70,7 +70,6 @@ template <class Record, class Row>
 bool take_place(const Record& record, Row& row, Batch& batch) {
   if (!take_times(record, row, batch)) return false;
   row.correlation = record.correlationId;
-  row.context = record.contextId;
   row.stream = record.streamId;
   row.device = record.deviceId;
   row.graph_node = record.graphNodeId;
@@ -130,10 +129,7 @@ std::uint32_t RecordDecoder::shape(const CUpti_ActivityKernel9& record, Batch& b
                      .grid_z = static_cast<std::uint32_t>(record.gridZ),
                      .block_x = static_cast<std::uint32_t>(record.blockX),
                      .block_y = static_cast<std::uint32_t>(record.blockY),
-                     .block_z = static_cast<std::uint32_t>(record.blockZ),
-                     .registers = record.registersPerThread,
-                     .shared_memory = static_cast<std::uint32_t>(record.staticSharedMemory +
-                                                                 record.dynamicSharedMemory)};
+                     .block_z = static_cast<std::uint32_t>(record.blockZ)};
   const auto next = static_cast<std::uint32_t>(shapes_.size() + 1);
   const auto [entry, added] = shapes_.try_emplace(row, next);
   if (added) batch.shapes.push_back(row);
@@ -144,7 +140,6 @@ void RecordDecoder::add_kernel(const CUpti_ActivityKernel9& record, Batch& batch
   KernelRow row;
   if (!take_place(record, row, batch)) return;
   row.name = kernel_name(record.name, batch);
-  row.graph = record.graphId;
   row.shape = shape(record, batch);
   batch.kernels.push_back(row);
 }
@@ -165,20 +160,17 @@ void RecordDecoder::add_wait(const CUpti_ActivitySynchronization& record, Batch&
   const auto type = static_cast<std::size_t>(record.type);
   row.kind = type < kinds.size() ? kinds[type] : WaitKind::other;
   row.correlation = record.correlationId;
-  row.context = record.contextId;
   row.stream = record.streamId;
   batch.waits.push_back(row);
 }
 
 void RecordDecoder::add_event(const CUpti_ActivityCudaEvent& record, Batch& batch) {
-  // Before, no wait says which use of an event it waits for, and the record has no GPU.
+  // Before, no wait says which use of an event it waits for.
   if (questions_.version < cupti_of_cuda_12_8) return;
   const auto& newer = static_cast<const cupti::CudaEvent2&>(record);
   batch.events.push_back({.event_use = newer.cudaEventSyncId,
                           .correlation = record.correlationId,
-                          .context = record.contextId,
-                          .stream = record.streamId,
-                          .device = newer.deviceId});
+                          .stream = record.streamId});
 }
 
 void RecordDecoder::add_call(const CUpti_ActivityAPI& record, Batch& batch) {
@@ -188,7 +180,6 @@ void RecordDecoder::add_call(const CUpti_ActivityAPI& record, Batch& batch) {
   row.layer = driver ? CallLayer::driver : CallLayer::runtime;
   row.correlation = record.correlationId;
   row.thread = record.threadId;
-  row.result = record.returnValue;
   row.name = call_name(
       driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API, record.cbid, batch);
   batch.calls.push_back(row);
@@ -204,10 +195,8 @@ void RecordDecoder::add_marker(const CUpti_ActivityMarker2& record, Batch& batch
   } else if ((record.flags & CUPTI_ACTIVITY_FLAG_MARKER_END) != 0) {
     row.phase = MarkPhase::closed;
   }
-  if (row.phase != MarkPhase::closed) {
-    if (record.name != nullptr) row.name = names_.intern(record.name, batch);
-    if (record.domain != nullptr) row.domain = names_.intern(record.domain, batch);
-  }
+  if (row.phase != MarkPhase::closed && record.name != nullptr)
+    row.name = names_.intern(record.name, batch);
   batch.marks.push_back(row);
 }
 

@@ -65,9 +65,7 @@ std::uint64_t nanoseconds_of(clockid_t clock) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
          static_cast<std::uint64_t>(time.tv_nsec);
 }
-}  // namespace
 
-namespace {
 // As data/kernels.toml knows them.
 constexpr const char* asleep_name = "scaleworth: asleep";
 constexpr const char* no_core_name = "scaleworth: no core";

@@ -119,7 +119,7 @@ int pop(std::uint64_t domain, Arguments... arguments) {
   for (std::size_t i = ranges == nullptr ? 0 : ranges->size(); i-- > 0;) {
     const auto [of, id] = (*ranges)[i];
     if (of != domain) continue;
-    ranges->erase(ranges->begin() + static_cast<std::ptrdiff_t>(i));
+    ranges->erase(ranges->begin() + i);
     close_range(id, cupti == nullptr);
     return cupti != nullptr ? depth : static_cast<int>(i);
   }

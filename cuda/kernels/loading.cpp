@@ -14,17 +14,10 @@ std::vector<ProgramKernel>& kernels() {
 
 // What nvcc's code calls for each kernel before main (crt/host_runtime.h of CUDA 12 and 13). The
 // linker sends it here (--wrap), because the runtime has no question for the list.
-void register_kernel(void** module,
-                     const char* function,
-                     char* device_function,
-                     const char* name,
-                     int thread_limit,
-                     uint3* thread,
-                     uint3* block,
-                     dim3* block_size,
-                     dim3* grid_size,
-                     int* warp_size) __asm__("__wrap___cudaRegisterFunction");
-decltype(register_kernel) runtime_register __asm__("__real___cudaRegisterFunction");
+using RegisterFunction =
+    void(void**, const char*, char*, const char*, int, uint3*, uint3*, dim3*, dim3*, int*);
+RegisterFunction register_kernel __asm__("__wrap___cudaRegisterFunction");
+RegisterFunction runtime_register __asm__("__real___cudaRegisterFunction");
 
 void register_kernel(void** module,
                      const char* function,

@@ -4,6 +4,7 @@
 #include "cuda/kernels/loading.h"
 #include "cuda/libraries/library.h"
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "src/core/process.h"
 
 #include <algorithm>
@@ -140,10 +141,7 @@ const std::vector<Event>& LocalRank::events(std::size_t count) {
 
 bool is_lack_of_memory(int code, std::string_view words) {
   if (code != ncclUnhandledCudaError && code != ncclSystemError) return false;
-  std::string lower(words);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char letter) {
-    return static_cast<char>(std::tolower(letter));
-  });
+  const std::string lower = lower_case(words);
   return std::ranges::any_of(
       memory_words, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }

@@ -2,6 +2,7 @@
 #include "cuda/nccl/nccl_rank_group.h"
 
 #include "src/core/error.h"
+#include "src/core/lists.h"
 #include "src/core/process.h"
 #include "src/core/statistics/sampling.h"
 
@@ -9,7 +10,6 @@
 #include <array>
 #include <cstring>
 #include <exception>
-#include <numeric>
 #include <set>
 
 namespace scaleworth::gpu {
@@ -25,10 +25,7 @@ constexpr std::chrono::seconds joining_limit{120};
 
 std::vector<int> members_of(const CollectiveWork& work, int size) {
   std::vector<int> members = work.members;
-  if (members.empty()) {
-    members.resize(static_cast<std::size_t>(std::max(0, work.ranks)));
-    std::iota(members.begin(), members.end(), 0);
-  }
+  if (members.empty()) members = numbers_below<int>(std::max(0, work.ranks));
   const std::set<int> distinct(members.begin(), members.end());
   if (members.size() < 2 || distinct.size() != members.size() || *distinct.begin() < 0 ||
       *distinct.rbegin() >= size) {
@@ -304,20 +301,6 @@ CollectiveMeasured NcclRankGroup::time_collective(const CollectiveWork& work,
 
 void NcclRankGroup::together(const std::function<void()>& action) {
   const auto watch = watchdog_.watch("waiting for what another rank does alone", waiting_limit);
-  std::exception_ptr own;
-  const RankTrouble trouble = rank_trouble([&] {
-    try {
-      action();
-    } catch (...) {
-      own = std::current_exception();
-      throw;
-    }
-  });
-  try {
-    meeting_.agree(trouble);
-  } catch (...) {
-    if (own) std::rethrow_exception(own);
-    throw;
-  }
+  act_and_agree(action, [&](const auto& watched) { meeting_.agree(rank_trouble(watched)); });
 }
 }  // namespace scaleworth::gpu

@@ -8,11 +8,11 @@
 #include "probes/gpu/registry.h"
 #include "probes/training/shape.h"
 #include "src/core/error.h"
+#include "src/core/lists.h"
 #include "src/core/process.h"
 
 #include <array>
 #include <cstdlib>
-#include <numeric>
 
 namespace scaleworth::probes {
 namespace {
@@ -108,8 +108,7 @@ std::unique_ptr<RankGroup> open_alone(const VendorPaths& paths, const DeviceGrou
   }
   refuse_blocking_launches();
   gpu::NcclRankGroupOptions options{.cublas_lt_path = paths.cublas_lt};
-  options.ordinals.resize(static_cast<std::size_t>(required(gpu::count_gpus())));
-  std::iota(options.ordinals.begin(), options.ordinals.end(), 0);
+  options.ordinals = numbers_below<int>(required(gpu::count_gpus()));
   try {
     options.nccl = required(gpu::open_nccl(paths.nccl));
   } catch (const NothingToMeasure&) {
@@ -163,9 +162,7 @@ TrainingMeasured NcclRankGroup::train(const TrainingWork& work) {
   std::vector<std::unique_ptr<NcclExchange>> exchanges;
   try {
     if (work.ranks > 1) {
-      std::vector<int> team(static_cast<std::size_t>(work.ranks));
-      std::iota(team.begin(), team.end(), 0);
-      choose_team(team);
+      choose_team(numbers_below<int>(work.ranks));
       for (const Member& member : members_) {
         const int rank = member.communicator->rank();
         exchanges.push_back(std::make_unique<NcclExchange>(*member.communicator));

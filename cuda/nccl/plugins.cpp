@@ -18,8 +18,8 @@ static_assert(probes::nccl_algorithm_words.size() == nccl_algorithms);
 static_assert(probes::nccl_protocol_words.size() == nccl_protocols);
 
 CollectiveAlgorithm way_at(int row, int column) {
-  return {std::string(probes::nccl_algorithm_words.at(static_cast<std::size_t>(row))),
-          std::string(probes::nccl_protocol_words.at(static_cast<std::size_t>(column)))};
+  return {std::string(probes::nccl_algorithm_words.at(row)),
+          std::string(probes::nccl_protocol_words.at(column))};
 }
 
 /// Of a word of the profiler, "NVLS_TREE"; others come back as they are.

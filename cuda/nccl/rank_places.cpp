@@ -3,6 +3,7 @@
 #include "cuda/nccl/nccl_rank_group.h"
 #include "cuda/runtime/error.h"
 #include "src/core/error.h"
+#include "src/core/lists.h"
 
 #include <algorithm>
 #include <set>
@@ -40,7 +41,7 @@ RankPlace place_of_gpu(int ordinal) {
 }
 
 std::vector<RankLink> links_from(int own, const std::vector<RankPlace>& places) {
-  const RankPlace& here = places.at(static_cast<std::size_t>(own));
+  const RankPlace& here = places.at(own);
   const std::optional<int> from = ordinal_of(here.bus_id);
   std::vector<RankLink> links;
   for (const RankPlace& there : places) {
@@ -60,13 +61,8 @@ std::vector<RankLink> links_from(int own, const std::vector<RankPlace>& places) 
 RankLinks assemble_links(const std::vector<RankPlace>& places,
                          const std::vector<std::vector<RankLink>>& rows) {
   RankLinks links;
-  std::vector<std::string> hosts;
-  for (const RankPlace& place : places) {
-    auto found = std::find(hosts.begin(), hosts.end(), place.host);
-    if (found == hosts.end()) found = hosts.insert(hosts.end(), place.host);
-    links.node.push_back(static_cast<int>(found - hosts.begin()));
-    links.numa.push_back(place.numa);
-  }
+  links.node = node_numbers(mapped(places, &RankPlace::host));
+  links.numa = mapped(places, &RankPlace::numa);
   for (const std::vector<RankLink>& row : rows)
     if (row.size() != places.size())
       throw ProbeFailure("a rank described too few or too many links");
@@ -80,7 +76,7 @@ RankLinks assemble_links(const std::vector<RankPlace>& places,
 }
 
 int index_on_host(int rank, const std::vector<std::string>& hosts) {
-  const std::string& own = hosts.at(static_cast<std::size_t>(rank));
+  const std::string& own = hosts.at(rank);
   return static_cast<int>(std::count(hosts.begin(), hosts.begin() + rank, own));
 }
 

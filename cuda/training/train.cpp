@@ -74,8 +74,7 @@ class LocalTraining {
 
   void build() {
     on_all_ranks([this](Member& member) {
-      member.trainer =
-          std::make_unique<DeviceTrainer>(member.rank, library_, stop_, work_);
+      member.trainer = std::make_unique<DeviceTrainer>(member.rank, library_, stop_, work_);
     });
   }
 
@@ -96,9 +95,8 @@ class LocalTraining {
 
   TrainingMeasured report() {
     TrainingMeasured measured;
-    std::vector<RankShare> own;
-    for (const Member& member : members_) own.push_back(member.share);
-    const std::vector<std::string> texts = meeting_.gather(message_text(std::move(own)));
+    const std::vector<std::string> texts =
+        meeting_.gather(message_text(mapped(members_, &Member::share)));
     const std::vector<std::string> hosts = meeting_.gather(host_name());
     double fastest = 0.0;
     meeting_.agree(rank_trouble([&] {

@@ -47,7 +47,7 @@ void sort_tokens(std::span<const std::int32_t> text,
   for (std::size_t row = 1; row < starts.size(); ++row) starts[row] += starts[row - 1];
   std::vector<std::int32_t> next(starts.begin(), starts.end() - 1);
   for (std::size_t token = 0; token < order.size(); ++token) {
-    order[static_cast<std::size_t>(next[word(token)]++)] = static_cast<std::int32_t>(token);
+    order[next[word(token)]++] = static_cast<std::int32_t>(token);
   }
 }
 

@@ -3,13 +3,13 @@
 
 #include "probes/registry.h"
 #include "src/core/error.h"
+#include "src/core/lists.h"
 #include "src/core/process.h"
 #include "src/core/run.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <random>
 #include <utility>
 
@@ -181,14 +181,13 @@ std::optional<double> clock_between(std::span<const ClockStamp> before,
                      static_cast<double>(last.nanoseconds - first.nanoseconds));
   }
   if (clocks.empty()) return std::nullopt;
-  const auto middle = clocks.begin() + static_cast<std::ptrdiff_t>(clocks.size() / 2);
+  const auto middle = clocks.begin() + (clocks.size() / 2);
   std::nth_element(clocks.begin(), middle, clocks.end());
   return *middle;
 }
 
 std::vector<std::uint32_t> random_cycle(std::uint32_t count, std::uint64_t seed) {
-  std::vector<std::uint32_t> next(count);
-  std::iota(next.begin(), next.end(), 0U);
+  std::vector<std::uint32_t> next = numbers_below<std::uint32_t>(count);
   std::mt19937_64 random(seed);
   for (std::uint32_t i = count; i-- > 1;) {
     // The bias of a remainder of 64 random bits is below 2^-32.

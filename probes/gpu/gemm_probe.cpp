@@ -423,8 +423,7 @@ void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& 
   Attempts attempts{recorder};
   bool complete = true;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    std::vector<Device*> equal;
-    for (const std::size_t index : kinds[i]) equal.push_back(devices.at(index).get());
+    const auto equal = mapped(kinds[i], [&](std::size_t one) { return devices.at(one).get(); });
     const std::vector<Job> jobs = jobs_for(setting.devices[kinds[i].front()], setting, attempts);
     const auto progress = [&](double done, const std::string& what) {
       recorder.progress((static_cast<double>(i) + done) / static_cast<double>(kinds.size()), what);

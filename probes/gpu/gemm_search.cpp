@@ -262,8 +262,7 @@ Steadiness steadiness(const DeviceMeasured& window, const SustainedRule& rule) {
     const std::string percent = moved ? fmt::format("{:+.2g} %", 100.0 * *moved) : "n/a";
     found.words += fmt::format("{} {} {}", found.words.ends_with(':') ? "" : ",", what, percent);
   };
-  std::vector<double> rates;
-  for (const double time : window.time_s) rates.push_back(1.0 / time);
+  const auto rates = mapped(window.time_s, [](double time) { return 1.0 / time; });
   const bool counted = window.clock_hz.size() == rates.size();
   judge(counted ? "clock" : "rate", relative_change(counted ? window.clock_hz : rates), rule.drop);
   std::vector<double> power = window.telemetry.power_w;
@@ -335,7 +334,7 @@ std::optional<double> flops_per_clock(NumberFormat format, int compute_capabilit
   const auto* row =
       std::ranges::find(clock_flops, compute_capability, &ClockFlops::compute_capability);
   if (row == clock_flops.end()) return std::nullopt;
-  const double flops = row->by_format.at(static_cast<std::size_t>(format));
+  const double flops = row->by_format.at(index_of(format));
   return flops > 0.0 ? std::optional(flops) : std::nullopt;
 }
 

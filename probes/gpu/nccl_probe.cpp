@@ -2,12 +2,12 @@
 #include "probes/collectives.h"
 #include "probes/gpu/nccl.h"
 #include "src/core/error.h"
+#include "src/core/lists.h"
 #include "src/core/run.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -282,13 +282,9 @@ class Chooser {
   }
 
  private:
-  const RankLink& link(int a, int b) const {
-    return links_.link[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
-  }
-  int node(int rank) const { return links_.node[static_cast<std::size_t>(rank)]; }
-  const std::optional<int>& numa(int rank) const {
-    return links_.numa[static_cast<std::size_t>(rank)];
-  }
+  const RankLink& link(int a, int b) const { return links_.link[a][b]; }
+  int node(int rank) const { return links_.node[rank]; }
+  const std::optional<int>& numa(int rank) const { return links_.numa[rank]; }
 
   template <class Predicate>
   std::vector<int> ranks_that(const Predicate& belongs) const {
@@ -383,9 +379,8 @@ class Chooser {
 Seconds estimate_nccl(const PlanInputs& setting) {
   if (setting.max_ranks < 2) return Seconds(0.0);
   const NcclPlanning planning{setting.suite, setting.available_memory, false, setting.asked};
-  RankTopology all{{{Parameter::selection, RankSelection::all}},
-                   std::vector<int>(static_cast<std::size_t>(setting.max_ranks))};
-  std::iota(all.members.begin(), all.members.end(), 0);
+  const RankTopology all{{{Parameter::selection, RankSelection::all}},
+                         numbers_below<int>(setting.max_ranks)};
   Seconds sum(0.4 + 0.1 * setting.max_ranks);  // making the communicators
   constexpr double pair_s = 0.5;               // with a communicator of its own
   for (const auto& round : pair_rounds_of(setting.nodes))
@@ -414,8 +409,7 @@ std::vector<RankTopology> node_pairs(const RankLinks& links) {
       RankTopology& pair = pairs.emplace_back();
       for (const int node : {a, b}) {
         const std::vector<int>& ranks = ranks_of.at(node);
-        pair.members.insert(
-            pair.members.end(), ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(each));
+        pair.members.insert(pair.members.end(), ranks.begin(), ranks.begin() + each);
       }
       std::ranges::sort(pair.members);
       pair.setting = {{Parameter::selection, RankSelection::pair},

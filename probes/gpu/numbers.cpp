@@ -33,7 +33,7 @@ constexpr std::array facts{FormatFacts{NumberFormat::fp64, {1, 1}, 0, any, 53},
 static_assert(std::ranges::equal(facts, every<NumberFormat>, {}, &FormatFacts::format));
 
 const FormatFacts& format_facts(NumberFormat format) {
-  return facts.at(static_cast<std::size_t>(format));
+  return facts.at(index_of(format));
 }
 
 int significant_bits(NumberFormat format) {

@@ -140,7 +140,7 @@ class Descent {
     const auto index = here - grids.begin() + (between && direction > 0 ? 0 : direction);
     if (index < 0 || index >= static_cast<std::ptrdiff_t>(grids.size())) return std::nullopt;
     Place next = place;
-    next.grid = grids.at(static_cast<std::size_t>(index));
+    next.grid = grids.at(index);
     return next;
   }
 

@@ -2,6 +2,7 @@
 #include "probes/host/blas.h"
 
 #include "src/core/error.h"
+#include "src/core/lists.h"
 #include "src/core/non_copyable.h"
 
 #include <algorithm>
@@ -272,7 +273,7 @@ std::string core_type_warning(const std::string& core_name, const CpuInfo& cpu) 
   const Width machine = width_of(cpu);
   if (kernels >= machine) return {};
   return fmt::format("{} kernels on an {} machine",
-                     width_names[static_cast<std::size_t>(kernels)],
-                     width_names[static_cast<std::size_t>(machine)]);
+                     width_names[index_of(kernels)],
+                     width_names[index_of(machine)]);
 }
 }  // namespace scaleworth::probes::host

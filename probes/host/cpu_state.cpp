@@ -64,9 +64,7 @@ double used_by(__rusage_who who) {
 }
 
 std::vector<Fact> absent(const std::string& reason) {
-  std::vector<Fact> facts;
-  for (const LoadFact& entry : load) facts.push_back({entry.name, std::nullopt, reason});
-  return facts;
+  return mapped(load, [&](const LoadFact& one) { return Fact{one.name, std::nullopt, reason}; });
 }
 }  // namespace
 

@@ -179,7 +179,7 @@ std::uint64_t next(std::uint64_t& state) {
 
 template <class T>
 std::vector<T> uniform(std::int64_t count, std::uint64_t& state) {
-  std::vector<T> values(static_cast<std::size_t>(count));
+  std::vector<T> values(count);
   // As many leading bits as the significand holds, so that the largest stays below one.
   constexpr int bits = std::numeric_limits<T>::digits;
   constexpr T scale = T{2} / static_cast<T>(std::uint64_t{1} << bits);
@@ -235,7 +235,7 @@ std::optional<std::string> compare(const GemmArguments<T>& x,
 
 template <class T>
 std::optional<std::string> check_row(const GemmArguments<T>& x, std::int64_t row) {
-  std::vector<Reference> references(static_cast<std::size_t>(x.n));
+  std::vector<Reference> references(x.n);
   for (std::int64_t p = 0; p < x.k; ++p) {
     const double a = static_cast<double>(x.a.data[row * x.a.stride + p]);
     const T* b = x.b.data + p * x.b.stride;
@@ -244,7 +244,7 @@ std::optional<std::string> check_row(const GemmArguments<T>& x, std::int64_t row
     }
   }
   for (std::int64_t j = 0; j < x.n; ++j) {
-    const auto mismatch = compare(x, row, j, references[static_cast<std::size_t>(j)]);
+    const auto mismatch = compare(x, row, j, references[j]);
     if (mismatch) return mismatch;
   }
   return std::nullopt;
@@ -252,9 +252,9 @@ std::optional<std::string> check_row(const GemmArguments<T>& x, std::int64_t row
 
 template <class T>
 std::optional<std::string> check_column(const GemmArguments<T>& x, std::int64_t column) {
-  std::vector<double> b(static_cast<std::size_t>(x.k));
+  std::vector<double> b(x.k);
   for (std::int64_t p = 0; p < x.k; ++p) {
-    b[static_cast<std::size_t>(p)] = static_cast<double>(x.b.data[p * x.b.stride + column]);
+    b[p] = static_cast<double>(x.b.data[p * x.b.stride + column]);
   }
   for (std::int64_t i = 0; i < x.m; ++i) {
     Reference reference;

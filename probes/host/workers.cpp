@@ -3,6 +3,7 @@
 
 #include "probes/registry.h"
 #include "src/core/error.h"
+#include "src/core/lists.h"
 #include "src/core/process.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/core/statistics/sampling.h"
@@ -108,9 +109,7 @@ std::vector<int> worker_order(std::span<const CpuPlace> places) {
     ranked.emplace_back(threads_seen[{place.package, place.core}]++, place.cpu);
   }
   std::ranges::stable_sort(ranked, {}, &std::pair<int, int>::first);
-  std::vector<int> order;
-  for (const auto& [thread, cpu] : ranked) order.push_back(cpu);
-  return order;
+  return mapped(ranked, &std::pair<int, int>::second);
 }
 
 std::vector<int> worker_cpus() {
@@ -199,7 +198,7 @@ struct WorkerTeam::State {
   }
 
   void serve(int worker) {
-    Report& report = reports[static_cast<std::size_t>(worker)];
+    Report& report = reports[worker];
     for (std::uint32_t seen = 0;; ++seen) {
       generation.wait(seen, std::memory_order_acquire);
       if (task == nullptr) return;
@@ -239,13 +238,13 @@ WorkerTeam::WorkerTeam(int workers) : state_(std::make_unique<State>()) {
         workers,
         cpus.size());
   }
-  state_->reports.resize(static_cast<std::size_t>(workers));
+  state_->reports.resize(workers);
   std::string problem;
   try {
     for (int worker = 0; worker < workers && problem.empty(); ++worker) {
       std::thread& thread =
           state_->threads.emplace_back([state = state_.get(), worker] { state->serve(worker); });
-      const int cpu = cpus[static_cast<std::size_t>(worker)];
+      const int cpu = cpus[worker];
       if (const int error = pin(thread, cpu); error != 0) {
         problem = fmt::format(
             "worker {} cannot be pinned to CPU {}: {}", worker, cpu, std::strerror(error));

@@ -142,7 +142,7 @@ ParameterLayout::ParameterLayout(const TransformerShape& shape)
   final_bias = add("final norm bias", d, Initial::zero);
   for (std::int64_t layer = shape.layers - 1; layer >= 0; --layer) {
     const std::string prefix = "layer " + std::to_string(layer) + " ";
-    LayerWeights& w = layers[static_cast<std::size_t>(layer)];
+    LayerWeights& w = layers[layer];
     w.down = add(prefix + "down", 4 * d * d, Initial::residual);
     w.down_bias = add(prefix + "down bias", d, Initial::zero);
     w.up = add(prefix + "up", 4 * d * d, Initial::normal);

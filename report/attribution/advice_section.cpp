@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "assets/advice.h"
 #include "report/attribution/attribution_report.h"
 #include "report/names.h"
 #include "src/core/files/toml_table.h"
 
 #include <map>
-
-extern const char scaleworth_asset_advice[];
-extern const char scaleworth_asset_advice_end[];
 
 namespace scaleworth::report {
 namespace {
@@ -33,9 +31,7 @@ std::string words_of(const AdviceSubject& subject) {
 
 std::optional<Advice> advice_on(const AdviceSubject& subject) {
   static const std::map<AdviceSubject, Advice> known = [] {
-    const auto size = scaleworth_asset_advice_end - scaleworth_asset_advice;
-    auto file = toml_file::Table::parse({scaleworth_asset_advice, static_cast<std::size_t>(size)},
-                                        "advice.toml");
+    auto file = toml_file::Table::parse(asset::advice(), "advice.toml");
     std::map<AdviceSubject, Advice> by_subject;
     for (toml_file::Table& one : file.tables("advice")) {
       const std::vector<std::string> keys = one.texts("on");
@@ -92,10 +88,8 @@ bool turns_cost_most(const AttributionView& view) {
 }
 
 std::string advice_text(const Advice& one) {
-  const std::string saves = one.gain
-                                ? fmt::format(" Predicted: saves up to {} of the step.",
-                                              format_quantity(number(*one.gain), Unit::percent))
-                                : "";
+  const std::string saves =
+      one.gain ? fmt::format(" Predicted: saves up to {} of the step.", share_text(*one.gain)) : "";
   return one.text + saves;
 }
 

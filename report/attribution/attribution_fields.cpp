@@ -41,9 +41,7 @@ template <Vocabulary Kind, std::size_t N>
 auto shares(const std::array<double, N>& seconds) {
   return [&seconds](Fields& json) {
     for (const Kind kind : every<Kind>)
-      json(std::string(key_of(kind)) + "_ns",
-           nanoseconds(seconds.at(static_cast<std::size_t>(kind))),
-           or_null);
+      json(std::string(key_of(kind)) + "_ns", nanoseconds(seconds.at(index_of(kind))), or_null);
   };
 }
 
@@ -384,9 +382,7 @@ void check_read(const Attribution& job, const JsonReader& json) {
     if (time < Nanoseconds{} || time > longest)
       json.fail(fmt::format("efficiency has a time of {} ns", time.count()));
 }
-}  // namespace
 
-namespace {
 void put_fabric(Fields& json, const FabricRow& row) {
   json.named("fabric_row");
   json.members("collective", row.work.collective, "bytes", row.work.bytes, "ranks", row.work.ranks);

@@ -46,24 +46,21 @@ std::string fabric_sentence(const AttributionView& view) {
                      view.fabric->name,
                      work_text(one->work),
                      word_of(one->verdict),
-                     format_quantity(number(one->wait), Unit::seconds),
-                     format_quantity(number(*one->transfer), Unit::seconds),
-                     format_quantity(number(*one->expected), Unit::seconds));
+                     duration_text(one->wait),
+                     duration_text(*one->transfer),
+                     duration_text(*one->expected));
 }
 
 /// Everything but the sections.
 Document frame(const AttributionView& view) {
   Document document;
   document.title = document_title(view.options.tool_version, "where did the time go?");
-  const std::size_t recordings = view.attribution.recordings.size();
   const StepChoice& choice = view.attribution.step_choice;
   document.subtitle =
-      fmt::format("{} recording{}; {} of {} step{} averaged ({})",
-                  recordings,
-                  recordings == 1 ? "" : "s",
+      fmt::format("{}; {} of {} averaged ({})",
+                  counted(view.attribution.recordings.size(), "recording"),
                   view.averages && !view.averages->only_excluded ? view.averages->mean.steps : 0,
-                  choice.steps,
-                  choice.steps == 1 ? "" : "s",
+                  counted(choice.steps, "step"),
                   choice.source.empty() ? "no steps found" : choice.source);
   document.intervals = false;
   document.verdict = judge_attribution(view);
@@ -202,7 +199,7 @@ std::optional<double> lost_per_hour(const AttributionView& view, const Straggler
 
 const HostRange* named_range(const AttributionView& view, HostCause cause) {
   if (!view.averages) return nullptr;
-  const double time = view.averages->mean.host_late_by_cause[static_cast<std::size_t>(cause)];
+  const double time = view.averages->mean.host_late_by_cause[index_of(cause)];
   for (const HostRange& one : view.attribution.host_ranges)
     if (one.cause == cause && in_seconds(one.time) >= 0.5 * time) return &one;
   return nullptr;
@@ -232,8 +229,7 @@ constexpr std::array unknown_says{
 
 std::vector<Limit> limits_of_steps(const AttributionView& view) {
   const StepChoice& choice = view.attribution.step_choice;
-  const auto percent = [](double share) { return format_quantity(number(share), Unit::percent); };
-  const std::string outside = percent(choice.outside);
+  const std::string outside = share_text(choice.outside);
   std::vector<Limit> limits;
   if (choice.limit == StepLimit::few_steps)
     limits.push_back({"no whole step recorded",
@@ -255,10 +251,10 @@ std::vector<Limit> limits_of_steps(const AttributionView& view) {
                                   outside)});
   if (choice.pauses > 0)
     limits.push_back(
-        {percent(choice.between) + " of time between steps",
+        {share_text(choice.between) + " of time between steps",
          fmt::format("{} of the time from the first step to the last is {} between marked steps{}: "
                      "it is in no figure.",
-                     percent(choice.between),
+                     share_text(choice.between),
                      choice.pauses == 1 ? "a pause" : fmt::format("{} pauses", choice.pauses),
                      choice.pause_name.empty() ? "" : fmt::format(" ({})", choice.pause_name))});
   if (!limits.empty() || !view.averages || !view.averages->only_excluded) return limits;
@@ -272,20 +268,47 @@ std::string step_text(const AttributionView& view, double step) {
   return fmt::format(
       fmt::runtime(view.attribution.step_choice.limit == StepLimit::whole_span ? "the {} recorded"
                                                                                : "each step of {}"),
-      format_quantity(number(step), Unit::seconds));
+      duration_text(step));
 }
 
 std::string unknown_work_sentence(const AttributionView& view, UnknownWork kind) {
   const MeanLedger& mean = view.averages->mean;
-  const double time = mean.unknown_work[static_cast<std::size_t>(kind)];
+  const double time = mean.unknown_work[index_of(kind)];
   const auto* says = std::ranges::find(unknown_says, kind, &UnknownSays::kind);
   return fmt::format("{} of {} ({}) {}: {}",
-                     format_quantity(number(time), Unit::seconds),
+                     duration_text(time),
                      step_text(view, mean.step.mean),
-                     format_quantity(number(time / mean.step.mean), Unit::percent),
+                     share_text(time / mean.step.mean),
                      says->is,
                      says->remedy);
 }
+
+namespace {
+/// Of the mean step, of which not all is known.
+std::vector<Limit> unknown_limits(const AttributionView& view) {
+  std::vector<Limit> limits;
+  if (!view.averages) return limits;
+  const MeanLedger& mean = view.averages->mean;
+  constexpr double noted = 0.01;  // of the step
+  for (const UnknownSays& one : unknown_says) {
+    const double time = mean.unknown_work[index_of(one.kind)];
+    if (time < noted * mean.step.mean || time <= 0.0) continue;
+    limits.push_back({share_text(time / mean.step.mean) + " is work not known",
+                      unknown_work_sentence(view, one.kind) +
+                          ". How much of it is compute or communication is not known."});
+  }
+  const double undivided = mean.part(Part::exposed_undivided).mean;
+  if (!mean.known(Part::exposed_wait) || undivided > noted * mean.step.mean)
+    limits.push_back(
+        {"how much is waiting: unknown",
+         fmt::format("Exposed communication of {} per step ({}) has partners without a "
+                     "recording, or that the recordings do not name: how much of it "
+                     "is waiting is n/a.",
+                     duration_text(undivided),
+                     share_text(undivided / mean.step.mean))});
+  return limits;
+}
+}  // namespace
 
 std::vector<Limit> recording_limits(const AttributionView& view) {
   const Attribution& job = view.attribution;
@@ -326,28 +349,7 @@ std::vector<Limit> recording_limits(const AttributionView& view) {
     limits.push_back({"no GPU recorded",
                       "No GPU: the operators on the processors are the compute, calls of gloo or "
                       "MPI the communication, the rest is the host."});
-  if (!view.averages) return limits;
-  const MeanLedger& mean = view.averages->mean;
-  const auto percent = [&](double time) {
-    return format_quantity(number(time / mean.step.mean), Unit::percent);
-  };
-  constexpr double noted = 0.01;  // of the step
-  for (const UnknownSays& one : unknown_says) {
-    const double time = mean.unknown_work[static_cast<std::size_t>(one.kind)];
-    if (time < noted * mean.step.mean || time <= 0.0) continue;
-    limits.push_back({percent(time) + " is work not known",
-                      unknown_work_sentence(view, one.kind) +
-                          ". How much of it is compute or communication is not known."});
-  }
-  const double undivided = mean.part(Part::exposed_undivided).mean;
-  if (!mean.known(Part::exposed_wait) || undivided > noted * mean.step.mean)
-    limits.push_back(
-        {"how much is waiting: unknown",
-         fmt::format("Exposed communication of {} per step ({}) has partners without a "
-                     "recording, or that the recordings do not name: how much of it "
-                     "is waiting is n/a.",
-                     format_quantity(number(undivided), Unit::seconds),
-                     percent(undivided))});
+  for (Limit& one : unknown_limits(view)) limits.push_back(std::move(one));
   return limits;
 }
 

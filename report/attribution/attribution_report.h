@@ -150,6 +150,17 @@ std::vector<Advice> advice_for(const AttributionView& view);
 std::string advice_text(const Advice& one);
 Section advice_section(const AttributionView& view);
 
+/// "7.61 ms", of a time in seconds, of nanoseconds or of an estimate.
+template <class Time>
+std::string duration_text(const Time& time) {
+  return format_quantity(time, Unit::seconds);
+}
+/// "33.9 %"
+template <class Share>
+std::string share_text(const Share& share) {
+  return format_quantity(share, Unit::percent);
+}
+
 /// A column of times, each with the unit that suits it.
 inline Column times(const char* id, const char* header) {
   return measure(id, header, Unit::seconds).in_own_scale();

@@ -5,16 +5,6 @@
 namespace scaleworth::report {
 namespace {
 
-/// Of a double, in seconds, or of nanoseconds.
-template <class Time>
-std::string seconds(Time time) {
-  return format_quantity(number(time), Unit::seconds);
-}
-
-std::string percent(double share) {
-  return format_quantity(number(share), Unit::percent);
-}
-
 std::string sentence(std::string text) {
   text = capitalised(std::move(text));
   if (!text.empty() && text.back() != '.') text += '.';
@@ -61,11 +51,11 @@ std::string compute_line(const Attribution& job) {
     largest += fmt::format("{}{} {}",
                            largest.empty() ? "" : ", ",
                            short_kernel_name(name),
-                           percent(in_seconds(time) / whole));
+                           share_text(in_seconds(time) / whole));
   return fmt::format(
       "Of the compute, {} is in kernels that are memory-bound by kind (element-wise, "
       "normalization, reduction, optimizer). Largest: {}.",
-      percent(memory_bound / whole),
+      share_text(memory_bound / whole),
       largest);
 }
 
@@ -84,7 +74,7 @@ std::string unmatched_line(const Attribution& job) {
   return fmt::format(
       "{} of the compute is in kernels that match no rule, the largest of them {}: if they do "
       "something else, say what with --rules FILE.",
-      percent(in_seconds(unknown->time) / whole),
+      share_text(in_seconds(unknown->time) / whole),
       unknown->largest.front().first);
 }
 
@@ -92,7 +82,7 @@ std::string waiting_share(const Attribution& attribution) {
   CollectiveTime whole;
   for (const auto& collective : attribution.collectives) whole.add(collective);
   const auto share = [&](double CollectiveTime::*time) {
-    return whole.share(time) ? percent(*whole.share(time)) : "n/a";
+    return whole.share(time) ? share_text(*whole.share(time)) : "n/a";
   };
   if (!(whole.whole() > 0.0)) return "";
   return fmt::format(
@@ -100,17 +90,17 @@ std::string waiting_share(const Attribution& attribution) {
       "clocks are known to {}.",
       share(&CollectiveTime::wait),
       share(&CollectiveTime::transfer),
-      whole.either > 0.0 ? fmt::format(", {} is either", percent(whole.either / whole.whole()))
+      whole.either > 0.0 ? fmt::format(", {} is either", share_text(whole.either / whole.whole()))
                          : "",
-      seconds(attribution.clocks.error));
+      duration_text(attribution.clocks.error));
 }
 
 std::string efficiency_line(const Efficiency& efficiency) {
   return fmt::format("Parallel efficiency {} = load balance {} x serialization {} x transfer {}.",
-                     percent(efficiency.parallel),
-                     percent(efficiency.load_balance),
-                     percent(efficiency.serialization),
-                     percent(efficiency.transfer));
+                     share_text(efficiency.parallel),
+                     share_text(efficiency.load_balance),
+                     share_text(efficiency.serialization),
+                     share_text(efficiency.transfer));
 }
 
 std::string best_what_if(const Efficiency& efficiency) {
@@ -118,8 +108,8 @@ std::string best_what_if(const Efficiency& efficiency) {
   if (best == efficiency.what_if.end() || best->saved.count() <= 0) return "";
   return fmt::format("Predicted, {}: a step takes {} instead of {}.",
                      change_text(*best),
-                     seconds(best->step_time),
-                     seconds(efficiency.step_time));
+                     duration_text(best->step_time),
+                     duration_text(efficiency.step_time));
 }
 
 std::string cost_line(const AttributionView& view, const Straggler& straggler) {
@@ -158,8 +148,8 @@ std::string lateness_line(const AttributionView& view, const Straggler& straggle
   const auto& replay = view.attribution.efficiency;
   if (straggler.saved && replay)
     line += fmt::format(" Without that a step takes {} instead of {}.",
-                        seconds(in_seconds(replay->step_time - *straggler.saved)),
-                        seconds(in_seconds(replay->step_time)));
+                        duration_text(in_seconds(replay->step_time - *straggler.saved)),
+                        duration_text(in_seconds(replay->step_time)));
   // The unit says why.
   if (straggler.level == LateUnit::stage || straggler.level == LateUnit::rotating) return line;
   return line + " " + capitalised(straggler.cause_text("no single cause explains 80 %")) + ".";
@@ -191,9 +181,9 @@ std::string loss_sentence(const AttributionView& view,
                           const std::string& action) {
   return fmt::format("{} {} of {} ({}): {}",
                      found,
-                     seconds(lost),
+                     duration_text(lost),
                      step_text(view, step),
-                     percent(lost / step),
+                     share_text(lost / step),
                      action);
 }
 
@@ -374,7 +364,7 @@ std::vector<Found> all_found(const AttributionView& view, const Straggler* strag
         {lost, loss_sentence(view, advice.found, lost, mean.step.mean, advice.action), advice});
   }
   std::ranges::stable_sort(found, std::greater<>(), &Found::lost);
-  const double loading = mean.host_late_by_cause[static_cast<std::size_t>(HostCause::data_loading)];
+  const double loading = mean.host_late_by_cause[index_of(HostCause::data_loading)];
   if (loading >= much_of_a_step * mean.step.mean) {
     const Found loader = host_found(view);
     std::erase_if(found, [&](const Found& one) { return one.sentence == loader.sentence; });
@@ -399,11 +389,11 @@ std::string half_seen(const AttributionView& view, const std::vector<Found>& fou
   const Attribution& job = view.attribution;
   const StepChoice& steps = job.step_choice;
   if (!found.empty()) return "";
-  const std::string none = "No loss reaches " + percent(least_loss_to_act_on);
+  const std::string none = "No loss reaches " + share_text(least_loss_to_act_on);
   if (steps.limit == StepLimit::marked_part)
     return fmt::format("{} in the steps, which hold {} of the GPU time: mark the rest.",
                        none,
-                       percent(1.0 - steps.outside));
+                       share_text(1.0 - steps.outside));
   if (const std::size_t ranks = job.recordings.size(); std::cmp_less(ranks, job_ranks(job)))
     return fmt::format(
         "{} on {} of {} ranks; a late rank, which waits for nobody, looks just so: "
@@ -418,7 +408,7 @@ std::string half_seen(const AttributionView& view, const std::vector<Found>& fou
   if (steps.pauses > 0)
     return fmt::format("{} in the steps; {} of the time lies between them{}: see what needs it.",
                        none,
-                       percent(steps.between),
+                       share_text(steps.between),
                        steps.pause_name.empty() ? "" : fmt::format(" ({})", steps.pause_name));
   return "";
 }
@@ -445,9 +435,9 @@ std::string first_sentence(const AttributionView& view, const std::vector<Found>
       !found.empty()
           ? found.front().sentence
           : fmt::format("Healthy: {} of each step of {} is compute, and no loss reaches {}: {}",
-                        percent(mean.share(Part::compute)),
-                        seconds(mean.step.mean),
-                        percent(least_loss_to_act_on),
+                        share_text(mean.share(Part::compute)),
+                        duration_text(mean.step.mean),
+                        share_text(least_loss_to_act_on),
                         advice_on(Part::compute)->action);
   return if_it_fits(sentence, limits.empty() ? "" : fmt::format(" ({})", limits.front().brief)) +
          ".";

@@ -21,10 +21,6 @@ struct KindSum {
   std::vector<double> spread_of_ends;
 };
 
-std::string kind_name(const CollectiveWait& collective) {
-  return word_of(collective.kind);
-}
-
 std::string way_name(const CollectiveWait& collective) {
   const bool both = !collective.algorithm.empty() && !collective.protocol.empty();
   return collective.algorithm + (both ? " " : "") + collective.protocol;
@@ -33,7 +29,7 @@ std::string way_name(const CollectiveWait& collective) {
 std::vector<KindSum> sums_by_kind(const Attribution& attribution) {
   std::map<std::pair<std::string, std::string>, KindSum> sums;
   for (const CollectiveWait& collective : attribution.collectives) {
-    KindSum& sum = sums[{kind_name(collective), way_name(collective)}];
+    KindSum& sum = sums[{word_of(collective.kind), way_name(collective)}];
     const double shortest = in_seconds(collective.shortest);
     ++sum.count;
     sum.time.add(collective);
@@ -69,7 +65,7 @@ Table single_table(const AttributionView& view) {
        [](const One& one) { return one.step < 0 ? Cell{} : Cell{std::to_string(one.step)}; }},
       {parameter("group", "group").as_detail(), &One::group},
       {parameter("index", "index"), [](const One& one) { return std::to_string(one.index); }},
-      {parameter("kind", "kind"), kind_name},
+      {parameter("kind", "kind"), &One::kind},
       {measure("size_bytes", "size", Unit::bytes).in_own_scale().if_present(), &One::bytes},
       {measure("ranks", "ranks", Unit::count).as_detail(),
        [](const One& one) { return one.participants.size(); }},
@@ -126,8 +122,7 @@ Table clocks_table(const ClockReport& clocks) {
 }
 
 std::string clocks_sentence(const ClockReport& clocks) {
-  std::string text = fmt::format("Clocks: error bar of every wait {}",
-                                 format_quantity(number(clocks.error), Unit::seconds));
+  std::string text = fmt::format("Clocks: error bar of every wait {}", duration_text(clocks.error));
   if (!clocks.method.empty()) text += ", " + clocks.method;
   text += ".";
   if (clocks.causality_violations > 0) {
@@ -138,15 +133,11 @@ std::string clocks_sentence(const ClockReport& clocks) {
   return text;
 }
 
-const char* class_name(const ClassifiedTime& one) {
-  return word_of(one.work_class);
-}
-
 Table classes_table(const Attribution& attribution) {
   double whole = 0.0;
   for (const auto& one : attribution.classes) whole += in_seconds(one.time);
   const std::vector<ColumnOf<ClassifiedTime>> columns{
-      {parameter("class", "class"), class_name},
+      {parameter("class", "class"), &ClassifiedTime::work_class},
       {measure("kernels", "kernels", Unit::count), &ClassifiedTime::kernels},
       {times("time_s", "time"), &ClassifiedTime::time},
       {measure("share", "share", Unit::percent),
@@ -161,7 +152,7 @@ Table largest_table(const Attribution& attribution) {
   return make_table("largest_name",
                     "Largest names; rules of your own move what is misplaced",
                     names,
-                    {{parameter("class", "class"), class_name},
+                    {{parameter("class", "class"), &ClassifiedTime::work_class},
                      {parameter("what", "kernel"), &Name::first},
                      {times("time_s", "time"), &Name::second}},
                     {},

@@ -11,10 +11,6 @@ using model::ComparedTime;
 using model::RecordingComparison;
 using model::StragglerChange;
 
-std::string seconds(const Number& time) {
-  return format_quantity(time, Unit::seconds);
-}
-
 /// Of the step of A.
 Number share(const ComparedTime& one, const ComparedTime& step) {
   return transform(one.change, [&](double time) { return time / step.a.value; });
@@ -32,9 +28,8 @@ std::string part_word(const ComparedTime& one) {
 
 std::string step_sentence(const ComparedTime& step) {
   const Number part = share(step, step);
-  const std::string times = fmt::format("a step takes {} in B and {} in A",
-                                        seconds(number(step.b.value)),
-                                        seconds(number(step.a.value)));
+  const std::string times = fmt::format(
+      "a step takes {} in B and {} in A", duration_text(step.b.value), duration_text(step.a.value));
   if (!step.change.interval)
     return fmt::format(
         "Cannot tell: {}, and fewer than three steps that count say nothing about the noise.",
@@ -44,10 +39,10 @@ std::string step_sentence(const ComparedTime& step) {
   const Number size =
       longer ? part : transform_decreasing(part, [](double value) { return -value; });
   return fmt::format("Steps are {} {} in B: {} instead of {}.",
-                     format_quantity(size, Unit::percent),
+                     share_text(size),
                      longer ? "longer" : "shorter",
-                     seconds(number(step.b.value)),
-                     seconds(number(step.a.value)));
+                     duration_text(step.b.value),
+                     duration_text(step.a.value));
 }
 
 /// What of a change beyond the noise each group of parts has; where they oppose, above 100 %.
@@ -63,9 +58,9 @@ std::string split_sentence(const RecordingComparison& comparison) {
 
 /// "the same kernels run slower; on time it would save 7.8 ms of each step".
 std::string cause_and_saving(const Straggler& one) {
-  const std::string saves = one.saved ? fmt::format("; on time it would save {} of each step",
-                                                    seconds(number(*one.saved)))
-                                      : "";
+  const std::string saves =
+      one.saved ? fmt::format("; on time it would save {} of each step", duration_text(*one.saved))
+                : "";
   return (one.cause == LateCause::undecided ? "cause undecided" : word_of(one.cause)) + saves;
 }
 
@@ -140,7 +135,6 @@ Table stragglers_table(const RecordingComparison& comparison) {
       return one.*side ? as_cell(std::invoke(member, *(one.*side))) : Cell{};
     };
   };
-  const auto cause = [](const Straggler& one) { return one.cause; };
   return make_table("stragglers",
                     "Who is late",
                     comparison.stragglers,
@@ -149,8 +143,8 @@ Table stragglers_table(const RecordingComparison& comparison) {
                      {measure("change", "where"), &One::change},
                      {times("saved_a_s", "on time saves A"), of(&One::a, &Straggler::saved)},
                      {times("saved_b_s", "saves B"), of(&One::b, &Straggler::saved)},
-                     {measure("cause_a", "cause in A"), of(&One::a, cause)},
-                     {measure("cause_b", "cause in B"), of(&One::b, cause)}});
+                     {measure("cause_a", "cause in A"), of(&One::a, &Straggler::cause)},
+                     {measure("cause_b", "cause in B"), of(&One::b, &Straggler::cause)}});
 }
 
 Document compose_comparison(const ComparedJob& a,
@@ -178,8 +172,8 @@ Document compose_comparison(const ComparedJob& a,
   std::vector<std::string>& lines = document.verdict.lines;
   if (job_ranks(a.job) != job_ranks(b.job))
     lines.push_back(fmt::format("A has {} and B {}: no longer the same job.",
-                                ranks_phrase(job_ranks(a.job)),
-                                ranks_phrase(job_ranks(b.job))));
+                                counted(job_ranks(a.job), "rank"),
+                                counted(job_ranks(b.job), "rank")));
   for (const auto& [side, job] : {std::pair("A", &a.job), std::pair("B", &b.job)}) {
     for (const Limit& limit : recording_limits({*job, options, job_means(job->ledger)}))
       lines.push_back(fmt::format("{}: {}", side, limit.sentence));
@@ -238,8 +232,7 @@ std::string render_recording_comparison(const ComparedJob& a,
                           [&](const RenderOptions& as) {
                             return comparison_json(
                                 Fields::Make::document, comparison, document.verdict.headline, as);
-                          },
-                          [] { return std::vector<Chart>(); }},
+                          }},
                          options);
 }
 

@@ -176,8 +176,8 @@ Section ledger_section(const AttributionView& view) {
   section.lead.push_back(fmt::format(
       "Every instant of a step belongs to exactly one part; the parts add up to the step to the "
       "nanosecond. Mean over {} and {} of {}.",
-      job.ranks.size() == 1 ? "1 rank" : fmt::format("{} ranks", job.ranks.size()),
-      job.mean.steps == 1 ? "1 step" : fmt::format("{} steps", job.mean.steps),
+      counted(job.ranks.size(), "rank"),
+      counted(job.mean.steps, "step"),
       view.attribution.step_choice.source));
   section.tables = {
       parts_table(view),

@@ -32,10 +32,6 @@ struct PredictionView {
   std::string input() const { return options.input.empty() ? "FILE..." : options.input; }
 };
 
-std::string step_text(const Number& time) {
-  return format_quantity(time, Unit::seconds);
-}
-
 /// "17 % cheaper per step: take it", at equal price where there are not two.
 std::string action(const PredictionView& view) {
   const PredictedJob& job = view.job;
@@ -73,8 +69,8 @@ Verdict judge_prediction(const PredictionView& view) {
   const auto headline = [&](const std::string& share) {
     return fmt::format("On {} a step takes {} instead of {}: {}{}; {}.",
                        job.name,
-                       step_text(view.step),
-                       step_text(number(view.recorded())),
+                       duration_text(view.step),
+                       duration_text(view.recorded()),
                        speed,
                        share,
                        action(view));
@@ -212,9 +208,9 @@ std::string work_text(const MachineWork& work) {
   if (work.kind == WorkKind::copy) return fmt::format("{} {}", work.direction, kind);
   if (work.kind != WorkKind::collective) return kind;
   const std::string size =
-      work.bytes ? format_quantity(number(static_cast<double>(*work.bytes)), Unit::bytes)
-                 : "unknown size";
-  return fmt::format("{} of {} over {}", word_of(work.collective), size, ranks_phrase(work.ranks));
+      work.bytes ? format_quantity(static_cast<double>(*work.bytes), Unit::bytes) : "unknown size";
+  return fmt::format(
+      "{} of {} over {}", word_of(work.collective), size, counted(work.ranks, "rank"));
 }
 
 void refuse_missing_figures(const PredictedJob& job, const std::string& from) {
@@ -247,9 +243,7 @@ std::string render_prediction(const PredictedJob& job, const RenderOptions& opti
       put_prediction(members, view, document.verdict.headline);
     });
   };
-  return render_document(
-      {[&](const RenderOptions&) { return document; }, json, [] { return std::vector<Chart>(); }},
-      options);
+  return render_document({[&](const RenderOptions&) { return document; }, json}, options);
 }
 
 std::string prediction_schema() {

@@ -29,15 +29,14 @@ Table shares_table(const StragglerReport& report) {
     return share_of(in_seconds(share.time), whole);
   };
   return limit_rows(
-      make_table(
-          "cause",
-          "Why they are late: excess over the median rank since the last synchronisation",
-          nested(report.stragglers, &Straggler::shares),
-          {{parameter("rank", "rank"), &Straggler::rank},
-           {parameter("cause", "cause"), [](const Share& share) { return word_of(share.cause); }},
-           {parameter("what", "detail"), &Share::detail_text},
-           {measure("time_s", "time", Unit::seconds), &Share::time},
-           {measure("share", "of the excess", Unit::percent), part}}),
+      make_table("cause",
+                 "Why they are late: excess over the median rank since the last synchronisation",
+                 nested(report.stragglers, &Straggler::shares),
+                 {{parameter("rank", "rank"), &Straggler::rank},
+                  {parameter("cause", "cause"), &Share::cause},
+                  {parameter("what", "detail"), &Share::detail_text},
+                  {measure("time_s", "time", Unit::seconds), &Share::time},
+                  {measure("share", "of the excess", Unit::percent), part}}),
       "causes");
 }
 
@@ -117,7 +116,7 @@ Table straggler_table(const AttributionView& view) {
            {measure("collectives", "last at", Unit::count), &Straggler::collectives},
            {measure("steps", "worst in steps", Unit::count), &Straggler::steps},
            {measure("significant", "beyond clock error"), &Straggler::significant},
-           {measure("cause", "cause"), [](const Straggler& one) { return word_of(one.cause); }}}),
+           {measure("cause", "cause"), &Straggler::cause}}),
       "ranks");
   const auto& all = view.attribution.stragglers.stragglers;
   const auto worst = std::ranges::find_if(all, &Straggler::significant);
@@ -163,8 +162,8 @@ Table what_if_table(const AttributionView& view) {
       {fmt::format("Each change alone; savings do not add up. Gaps that nothing recorded explains "
                    "and, unless they are the change, transfers stay as they are. The replay "
                    "without a change is {} off the measured {}.",
-                   format_quantity(number(std::abs(efficiency.replay_error)), Unit::percent),
-                   format_quantity(number(step), Unit::seconds))});
+                   share_text(std::abs(efficiency.replay_error)),
+                   duration_text(step))});
   table.tiles = {{0, "saved_share", "Largest predicted gain", "", "what"}};
   return table;
 }
@@ -180,20 +179,20 @@ Section efficiency_section(const AttributionView& view) {
   }
   section.lead.push_back(
       fmt::format("Window of {}{}. Waiting inside a collective never counts as useful.",
-                  format_quantity(number(efficiency->runtime), Unit::seconds),
+                  duration_text(efficiency->runtime),
                   efficiency->window.empty() ? "" : ": " + efficiency->window));
   if (std::abs(efficiency->replay_error) > uncertain_replay) {
     section.lead.push_back(fmt::format(
         "The replay misses the measured time by {}: trust the order of what-ifs, not their digits.",
-        format_quantity(number(std::abs(efficiency->replay_error)), Unit::percent)));
+        share_text(std::abs(efficiency->replay_error))));
   }
   if (const auto& saved = view.attribution.stragglers.saved) {
     const double share = in_seconds(*saved) / in_seconds(efficiency->step_time);
     section.lead.push_back(fmt::format(
         "Equal compute on all ranks could save up to {} of the step (1 - load balance); the replay "
         "without the stragglers saves {}.{}",
-        format_quantity(number(1.0 - efficiency->load_balance), Unit::percent),
-        format_quantity(number(share), Unit::percent),
+        share_text(1.0 - efficiency->load_balance),
+        share_text(share),
         share < 1.0 - efficiency->load_balance
             ? " The rest turns into waiting for turns and transfers, or is of other ranks."
             : ""));

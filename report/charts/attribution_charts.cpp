@@ -149,8 +149,7 @@ Chart lengths_chart(const AttributionView& view) {
   std::vector<Json> steps;
   std::vector<std::pair<double, Json>> outliers;  // by how far they are away
   for (const auto& [step, by_rank] : lengths) {
-    std::vector<double> times;
-    for (const auto& [rank, time] : by_rank) times.push_back(time);
+    const auto times = mapped(by_rank, [](const auto& one) { return one.second; });
     const auto at = [&](double p) { return quantile(times, p).value_or(0.0); };
     const double middle = at(0.5);
     steps.push_back({{"step", step}, {"median", middle}, {"low", at(0.1)}, {"high", at(0.9)}});

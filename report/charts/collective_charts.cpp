@@ -36,7 +36,7 @@ std::vector<Json> point_rows(const std::vector<const CollectiveResult*>& shown) 
                       {"low", json_value(gigabytes * time / point.time.high().value())},
                       {"high", json_value(gigabytes * time / point.time.low().value())},
                       {"time", json_value(time * 1e6)},
-                      {"size", format_quantity(number(point.message), Unit::bytes)}});
+                      {"size", format_quantity(point.message, Unit::bytes)}});
     }
   }
   return rows;
@@ -66,17 +66,16 @@ std::vector<Json> fit_rows(const std::vector<const CollectiveResult*>& shown) {
 /// "Large all reduce messages move 2.71 GB/s over the bus; below 5.3 KiB latency rules".
 std::string busbw_title(const CollectiveResult& result) {
   const CollectivePoint& last = result.points.back();
-  std::string title =
-      fmt::format("An {} of {} reaches {} bus bandwidth at {} ranks",
-                  word_of(result.collective),
-                  format_quantity(number(last.message), Unit::bytes),
-                  format_quantity(number(last.bus_bandwidth), Unit::bytes_per_second),
-                  result.ranks);
+  std::string title = fmt::format("An {} of {} reaches {} bus bandwidth at {} ranks",
+                                  word_of(result.collective),
+                                  format_quantity(last.message, Unit::bytes),
+                                  format_quantity(last.bus_bandwidth, Unit::bytes_per_second),
+                                  result.ranks);
   // The size that takes as long at the largest one's rate as the smallest one takes in all.
   const Bytes half = last.algorithm_bandwidth * result.points.front().time.value;
   if (half >= Bytes(1.0)) {
     title += fmt::format("; below {} latency rules",
-                         format_quantity(number(std::round(half.value())), Unit::bytes));
+                         format_quantity(std::round(half.value()), Unit::bytes));
   }
   return title;
 }
@@ -115,7 +114,7 @@ Json row_of(const AlgorithmResult& result,
           {"bytes", json_value(point.message)},
           {"busbw", json_value(point.bus_bandwidth.value() * 1e-9)},
           {"time", json_value(point.time.value.value() * 1e6)},
-          {"size", format_quantity(number(point.message), Unit::bytes)}};
+          {"size", format_quantity(point.message, Unit::bytes)}};
 }
 
 CollectivePoint fitted(const AlgorithmResult& result, Bytes message, Seconds time) {
@@ -171,7 +170,7 @@ std::string title_of(const AlgorithmResult& result) {
   const auto time = system_time(result.lines, size);
   std::string title = fmt::format("NCCL's {} of {} on {} ranks is fastest by {}/{}",
                                   word_of(result.collective),
-                                  format_quantity(number(size), Unit::bytes),
+                                  format_quantity(size, Unit::bytes),
                                   result.ranks,
                                   last.algorithm,
                                   last.protocol);

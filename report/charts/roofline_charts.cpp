@@ -39,8 +39,7 @@ Json level_rows(const Picture& shown) {
     const double rate = level.value.value.value();
     if (level.stream != shown.levels.front().stream || rate <= 0.0) continue;
     rows.push_back(
-        {{"level",
-          word_of(level.name) + " " + format_quantity(number(rate), Unit::bytes_per_second)},
+        {{"level", word_of(level.name) + " " + format_quantity(rate, Unit::bytes_per_second)},
          {"rate", json_value(rate * 1e-9)}});
   }
   return rows;
@@ -67,9 +66,9 @@ Chart chart_of(const Picture& shown, const std::string& section) {
   chart.title =
       fmt::format("In {}, work below {} is bound by memory ({}), above it by compute ({})",
                   word_of(format),
-                  format_quantity(number((peak / bandwidth).value()), Unit::flop_per_byte),
-                  format_quantity(number(bandwidth.value()), Unit::bytes_per_second),
-                  format_quantity(number(peak.value()), Unit::flop_per_second));
+                  format_quantity((peak / bandwidth).value(), Unit::flop_per_byte),
+                  format_quantity(bandwidth.value(), Unit::bytes_per_second),
+                  format_quantity(peak.value(), Unit::flop_per_second));
   chart.how_to_read = reading_note("chart roofline");
   chart.data = {{"kind", "roofline"},
                 {"roofs", roof_rows(shown)},
@@ -151,8 +150,8 @@ Chart waterfall_chart(const GpuResult& gpu) {
   chart.title = fmt::format("GPU {}: {} products reach {} of {}",
                             gpu.identity.ordinal,
                             word_of(format->format),
-                            format_quantity(number(waterfall.measured), Unit::flop_per_second),
-                            format_quantity(number(waterfall.spec), Unit::flop_per_second));
+                            format_quantity(waterfall.measured, Unit::flop_per_second),
+                            format_quantity(waterfall.spec, Unit::flop_per_second));
   chart.how_to_read = "From the datasheet's peak (" + waterfall.basis +
                       ") to the steady rate: each bar begins where the one above ended. The table "
                       "below names the evidence of every step.";

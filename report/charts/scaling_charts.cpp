@@ -18,6 +18,15 @@ const ScalingResult* strong_result(const Analysis& analysis) {
   });
 }
 
+/// The interval collapses when absent.
+Json point_of(const char* series, int ranks, const Number& value) {
+  return {{"series", series},
+          {"ranks", ranks},
+          {"value", json_value(value.value)},
+          {"low", json_value(value.low())},
+          {"high", json_value(value.high())}};
+}
+
 /// What curves() of report/html/bundle/scaling.js draws.
 struct Curves {
   std::string y;
@@ -42,7 +51,12 @@ struct Curves {
 
   void add_law(const std::vector<CurvePoint>& law,
                const char* series,
-               const std::function<Number(const CurvePoint&)>& value);
+               const std::function<Number(const CurvePoint&)>& value) {
+    for (const CurvePoint& point : law) {
+      curve.push_back(point_of(series, point.ranks, value(point)));
+      curve.back()["extrapolated"] = point.extrapolated;
+    }
+  }
 
   Json data() const {
     return {{"kind", "curves"},
@@ -55,24 +69,6 @@ struct Curves {
             {"marks", marks}};
   }
 };
-
-/// The interval collapses when absent.
-Json point_of(const char* series, int ranks, const Number& value) {
-  return {{"series", series},
-          {"ranks", ranks},
-          {"value", json_value(value.value)},
-          {"low", json_value(value.low())},
-          {"high", json_value(value.high())}};
-}
-
-void Curves::add_law(const std::vector<CurvePoint>& law,
-                     const char* series,
-                     const std::function<Number(const CurvePoint&)>& value) {
-  for (const CurvePoint& point : law) {
-    curve.push_back(point_of(series, point.ranks, value(point)));
-    curve.back()["extrapolated"] = point.extrapolated;
-  }
-}
 
 /// Counts with more ranks are drawn as one bar, the mean.
 constexpr int most_single_bars = 8;
@@ -94,7 +90,7 @@ std::vector<Json> bar_rows(const std::vector<ScalingResult>& scaling) {
       if (!row.trained.ledger) continue;
       const auto& [ranks, mean, only_excluded] = *row.trained.ledger;
       const std::string setting =
-          fmt::format("{}, {}", word_of(result.mode), ranks_phrase(row.count));
+          fmt::format("{}, {}", word_of(result.mode), counted(row.count, "rank"));
       if (ranks.empty() || row.count > most_single_bars) {
         add_bar(rows, row.count == 1 ? setting : setting + ", mean", row.count, mean);
         continue;
@@ -118,10 +114,10 @@ std::string steps_title(const DecisionRow& row) {
   const auto share = [&](Part part) { return part == Part::compute ? -1.0 : mean.share(part); };
   const Part largest_other = std::ranges::max(probe_parts, {}, share);
   return fmt::format("At {} {} of the step is compute; {} takes {}",
-                     ranks_phrase(row.count),
-                     format_quantity(number(mean.share(Part::compute)), Unit::percent),
+                     counted(row.count, "rank"),
+                     format_quantity(mean.share(Part::compute), Unit::percent),
                      word_of(largest_other),
-                     format_quantity(number(mean.share(largest_other)), Unit::percent));
+                     format_quantity(mean.share(largest_other), Unit::percent));
 }
 
 /// A page of longer tables has every so many of their rows.
@@ -322,9 +318,7 @@ Chart parts_chart(const DecideView& view) {
   chart.how_to_read = reading_note("chart parts");
   return chart;
 }
-}  // namespace
 
-namespace {
 Chart steps_chart(const Analysis& analysis) {
   Chart chart{"steps", "training", "Where each rank's step goes"};
   auto rows = bar_rows(analysis.scaling);

@@ -28,7 +28,7 @@ std::optional<std::string> link_text(const CheckedFigure& one) {
   const model::LinkRate& link = *one.bound->link;
   return fmt::format("{:g} x {} ({})",
                      link.count,
-                     format_quantity(number(link.each), Unit::bytes_per_second),
+                     format_quantity(link.each, Unit::bytes_per_second),
                      word_of(link.wire));
 }
 
@@ -70,6 +70,82 @@ std::string unmet_text(const CheckResult& result) {
                      rule_text(result.unmet.front()));
 }
 
+std::size_t count_with(const CheckResult& result, CheckStatus status) {
+  return std::ranges::count(result.figures, status, &CheckedFigure::status);
+}
+
+// The verdict where no figure was judged.
+std::string unjudged_sentence(const CheckResult& result, bool bounds) {
+  if (!result.figures.empty())
+    return fmt::format(
+        "Cannot tell for {0} of {0} figures: without repeats it is not known how "
+        "far runs differ{1}; measure run and baseline four times.",
+        result.figures.size(),
+        worst_text(result.figures));
+  return bounds ? "Cannot tell: no figure of this run has a known link or a rule; state its links "
+                  "(--link nvlink4x18), rules (--rules FILE) or a baseline (--against RUN)."
+                : "Cannot tell: the two have no figure of the same kind, nor a collective on the "
+                  "same layout, see Not compared.";
+}
+
+std::string fail_sentence(const CheckedFigure& first,
+                          const std::string& of_all,
+                          const std::string& bounds,
+                          double percent) {
+  if (!bounds.empty())
+    return if_it_fits(fmt::format("Fail: {} lie outside {}", of_all, bounds),
+                      fmt::format("; first {}: {}, not {}",
+                                  figure_text(first.figure),
+                                  value_text(first.figure, first.figure.b),
+                                  reference_text(first))) +
+           ".";
+  return if_it_fits(fmt::format("Fail: {} have lost {:g} % or more", of_all, percent),
+                    fmt::format("; first {}: {} of the baseline",
+                                figure_text(first.figure),
+                                gain_text(first.figure))) +
+         ".";
+}
+
+// `bounds`: the name of the links and rules that stand for a baseline, empty for another run.
+std::string judged_sentence(const CheckResult& result,
+                            std::size_t judged,
+                            const std::string& bounds,
+                            double percent) {
+  const std::size_t with = count_with(result, result.status);
+  const std::string of_all = fmt::format("{} of {} figures", with, judged);
+  const auto beyond = std::ranges::count(result.figures, true, &CheckedFigure::beyond_chance);
+  switch (result.status) {
+    case CheckStatus::fail:
+      return fail_sentence(
+          *find_in(result.figures, result.status, &CheckedFigure::status), of_all, bounds, percent);
+    case CheckStatus::cannot_tell:
+      return fmt::format(
+          "Cannot tell for {} of {} figures: their runs are too few for how far they spread; "
+          "measure {} several times (--repeat 4).",
+          with - result.measured_once,
+          judged,
+          bounds.empty() ? "run and baseline" : "the run");
+    case CheckStatus::warn:
+      if (beyond > 0)
+        return fmt::format(
+            "Warn: {} of {} figures are worse than the baseline beyond chance, by less than the "
+            "{:g} % allowed; the worst is {} of it.",
+            beyond,
+            judged,
+            percent,
+            gain_text(result.figures.front().figure));
+      return fmt::format("Warn: {} are {}, but not beyond chance among so many.",
+                         of_all,
+                         bounds.empty() ? "worse than the baseline" : "outside " + bounds);
+    case CheckStatus::pass:
+      break;
+  }
+  return bounds.empty()
+             ? fmt::format(
+                   "Pass: no figure of {} has lost {:g} % against the baseline.", judged, percent)
+             : fmt::format("Pass: {} lie inside {}.", of_all, bounds);
+}
+
 std::string check_headline(const ComparedRun& run,
                            const ComparedRun& baseline,
                            const CheckResult& result,
@@ -77,81 +153,20 @@ std::string check_headline(const ComparedRun& run,
   const bool bounds = baseline.run == nullptr;
   const std::string wrong = wrong_sentence("The run", *run.run) +
                             (bounds ? "" : wrong_sentence("The baseline", *baseline.run));
-  const auto with = [&](CheckStatus status) {
-    return std::ranges::count(result.figures, status, &CheckedFigure::status);
-  };
-  const std::size_t all = result.figures.size();
-  const std::size_t judged = all - result.measured_once;
-  const double percent = 100.0 * tolerance;
-  if (result.wrong_results > 0 && with(CheckStatus::fail) == 0)
+  const bool fails = count_with(result, CheckStatus::fail) > 0;
+  if (result.wrong_results > 0 && !fails)
     return wrong + "Fail: whatever its speed, a wrong result is a failure.";
-  if (!result.unmet.empty() && with(CheckStatus::fail) == 0)
+  if (!result.unmet.empty() && !fails)
     return wrong + fmt::format("Cannot tell: {}; correct it, or measure that.", unmet_text(result));
-  if (all == 0 && bounds)
-    return wrong +
-           "Cannot tell: no figure of this run has a known link or a rule; state its links (--link "
-           "nvlink4x18), rules (--rules FILE) or a baseline (--against RUN).";
-  if (all == 0)
-    return wrong +
-           "Cannot tell: the two have no figure of the same kind, nor a collective on the same "
-           "layout, see Not compared.";
-  if (judged == 0)
-    return wrong + fmt::format(
-                       "Cannot tell for {0} of {0} figures: without repeats it is not known how "
-                       "far runs differ{1}; measure run and baseline four times.",
-                       all,
-                       worst_text(result.figures));
-  const std::string once = result.measured_once == 0
-                               ? ""
-                               : fmt::format(" Not judged, because measured once: {}.",
-                                             counted(result.measured_once, "figure"));
-  const auto first = find_in(result.figures, result.status, &CheckedFigure::status);
-  const std::string of_all = fmt::format("{} of {} figures", with(result.status), judged);
-  const auto beyond = std::ranges::count(result.figures, true, &CheckedFigure::beyond_chance);
-  const auto said = [&]() -> std::string {
-    switch (result.status) {
-      case CheckStatus::fail:
-        if (bounds)
-          return if_it_fits(fmt::format("Fail: {} lie outside {}", of_all, baseline.name),
-                            fmt::format("; first {}: {}, not {}",
-                                        figure_text(first->figure),
-                                        value_text(first->figure, first->figure.b),
-                                        reference_text(*first))) +
-                 ".";
-        return if_it_fits(fmt::format("Fail: {} have lost {:g} % or more", of_all, percent),
-                          fmt::format("; first {}: {} of the baseline",
-                                      figure_text(first->figure),
-                                      gain_text(first->figure))) +
-               ".";
-      case CheckStatus::cannot_tell:
-        return fmt::format(
-            "Cannot tell for {} of {} figures: their runs are too few for how far they spread; "
-            "measure {} several times (--repeat 4).",
-            with(result.status) - static_cast<std::ptrdiff_t>(result.measured_once),
-            judged,
-            bounds ? "the run" : "run and baseline");
-      case CheckStatus::warn:
-        if (beyond > 0)
-          return fmt::format(
-              "Warn: {} of {} figures are worse than the baseline beyond chance, by less than the "
-              "{:g} % allowed; the worst is {} of it.",
-              beyond,
-              judged,
-              percent,
-              gain_text(result.figures.front().figure));
-        return fmt::format("Warn: {} are {}, but not beyond chance among so many.",
-                           of_all,
-                           bounds ? "outside " + baseline.name : "worse than the baseline");
-      case CheckStatus::pass:
-        break;
-    }
-    return bounds ? fmt::format("Pass: {} lie inside {}.", of_all, baseline.name)
-                  : fmt::format("Pass: no figure of {} has lost {:g} % against the baseline.",
-                                judged,
-                                percent);
-  };
-  const std::string unmet = result.unmet.empty() ? "" : " Besides, " + unmet_text(result) + ".";
-  return wrong + said() + once + unmet;
+  const std::size_t judged = result.figures.size() - result.measured_once;
+  if (judged == 0) return wrong + unjudged_sentence(result, bounds);
+  std::string text =
+      wrong + judged_sentence(result, judged, bounds ? baseline.name : "", 100.0 * tolerance);
+  if (result.measured_once > 0)
+    text += fmt::format(" Not judged, because measured once: {}.",
+                        counted(result.measured_once, "figure"));
+  if (!result.unmet.empty()) text += " Besides, " + unmet_text(result) + ".";
+  return text;
 }
 
 Table checked_table(const CheckResult& result) {
@@ -248,7 +263,7 @@ std::string junit(const std::string& name, const std::string& headline, const Ch
                     wrong > 0 ? "failure" : "skipped",
                     xml_text(headline));
   for (const CheckedFigure& one : result.figures) {
-    const auto& [before, behind] = elements.at(static_cast<std::size_t>(one.status));
+    const auto& [before, behind] = elements.at(index_of(one.status));
     xml += fmt::format("<testcase classname=\"{}\" name=\"{}\">{}{}{}</testcase>\n",
                        info(one.figure.metric).key,
                        xml_text(figure_text(one.figure)),
@@ -269,7 +284,7 @@ std::string annotation(CheckStatus status, const std::string& text) {
   // In the order of the enumeration.
   constexpr std::array levels{"notice", "warning", "error", "notice"};
   return fmt::format("::{} title=scaleworth check::{}\n",
-                     levels.at(static_cast<std::size_t>(status)),
+                     levels.at(index_of(status)),
                      listed(split(printable(text), '%'), {}, "%25"));
 }
 

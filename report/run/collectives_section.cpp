@@ -80,7 +80,7 @@ Number large_busbw(const CollectiveResult& result) {
 std::string strays_of(const CollectiveResult& result) {
   const auto fit = chosen_fit(result);
   if (!fit || fit->strays.empty()) return "none";
-  return listed(fit->strays, [](Bytes size) { return format_quantity(number(size), Unit::bytes); });
+  return listed(fit->strays, [](Bytes size) { return format_quantity(size, Unit::bytes); });
 }
 
 Table fits(const Collectives& collectives) {
@@ -132,7 +132,7 @@ template <class T, class Size>
 std::optional<std::string> common_size(const std::vector<T>& all, Size size) {
   const auto differ = [&](const T& a, const T& b) { return size(a) != size(b); };
   if (all.empty() || std::ranges::adjacent_find(all, differ) != all.end()) return std::nullopt;
-  return format_quantity(number(size(all.front())), Unit::bytes);
+  return format_quantity(size(all.front()), Unit::bytes);
 }
 
 Table ends(const Collectives& collectives) {
@@ -155,7 +155,7 @@ Table ends(const Collectives& collectives) {
       "collective_ends",
       "Isolated against back to back",
       all,
-      {{parameter("collective", "collective").in_summary("Among " + ranks_phrase(most)),
+      {{parameter("collective", "collective").in_summary("Among " + counted(most, "rank")),
         [](const Pair& pair) { return word_of(pair.any->collective); }},
        {parameter("ranks", "ranks", Unit::count), [](const Pair& pair) { return pair.any->ranks; }},
        {from_column, smallest},
@@ -371,10 +371,10 @@ std::string change_text(const LayoutChange& one) {
   return fmt::format(
       "Another regime: among {} {} takes {:.2f}x as long for each byte on a link as among {}; "
       "counts between them may have either.",
-      ranks_phrase(one.to.ranks),
+      counted(one.to.ranks, "rank"),
       word_of(one.collective),
       one.times,
-      ranks_phrase(one.from.ranks));
+      counted(one.from.ranks, "rank"));
 }
 
 void put_point(Fields& json, const CollectivePoint& one) {
@@ -482,7 +482,7 @@ const char* schedule_name(Schedule schedule) {
                              "recursive doubling",
                              "recursive halving and doubling",
                              "hierarchy"};
-  return names[static_cast<std::size_t>(schedule)];
+  return names[index_of(schedule)];
 }
 
 const std::vector<FieldOf<PricedWay>>& way_fields() {
@@ -510,7 +510,7 @@ std::string regimes_text(const Regimes& regimes, Text text) {
 Verdict judge_price(const AllReduceQuestion& question, const AllReduceAnswer& answer) {
   const PricedWay& best = answer.ways.front();
   const double latency = best.time.latency / best.time.total();
-  const auto size = [](double bytes) { return format_quantity(number(bytes), Unit::bytes); };
+  const auto size = [](double bytes) { return format_quantity(bytes, Unit::bytes); };
   const auto count = [](int ranks) { return fmt::format("{} ranks", ranks); };
   Verdict verdict;
   verdict.answer = Answer::yes;
@@ -518,7 +518,7 @@ Verdict judge_price(const AllReduceQuestion& question, const AllReduceAnswer& an
       "An all-reduce of {:g} MB among {} ranks takes {} by {}, {:.0f} % of it {}.",
       question.message.value() / 1e6,
       question.ranks,
-      format_quantity(number(best.time.total()), Unit::seconds),
+      format_quantity(best.time.total(), Unit::seconds),
       schedule_name(best.schedule),
       100.0 * std::max(latency, 1.0 - latency),
       latency > 0.5 ? "latency: send fewer, larger messages" : "bandwidth: send fewer bytes");
@@ -588,8 +588,7 @@ std::string render_price(const model::AllReduceQuestion& question, const RenderO
                             return json_of(price_head, [&](Fields& json) {
                               price_members(json, verdict, answer, as);
                             });
-                          },
-                          [] { return std::vector<Chart>{}; }},
+                          }},
                          options);
 }
 

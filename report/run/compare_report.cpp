@@ -330,8 +330,7 @@ std::string render_compared(const Comparison& comparison,
                           [&](const RenderOptions& as) {
                             return comparison_json(
                                 Fields::Make::document, comparison, result, compose(as), as);
-                          },
-                          [] { return std::vector<Chart>(); }},
+                          }},
                          options);
 }
 

@@ -149,7 +149,7 @@ std::string subject_of(const ComparedFigure& figure) {
   if (figure.metric == Metric::alpha) return "start-up";
   const auto size = figure.setting.count(Parameter::message_bytes);
   if (!size) return "large messages";
-  return format_quantity(number(static_cast<double>(*size)), Unit::bytes);
+  return format_quantity(static_cast<double>(*size), Unit::bytes);
 }
 
 std::string gain_text(const ComparedFigure& figure) {

@@ -13,7 +13,7 @@ std::string basis_note(const GpuResult& gpu) {
   for (const GpuFormat& format : gpu.formats) {
     if (!format.steady || !format.steady->against) continue;
     const AgainstPeak& against = *format.steady->against;
-    const std::string peak = format_quantity(number(against.peak), Unit::flop_per_second, 4);
+    const std::string peak = format_quantity(against.peak, Unit::flop_per_second, 4);
     bases.push_back(peak + " (" + against.basis + ")");
     if (std::ranges::count(bases, bases.back()) > 1) bases.pop_back();
   }
@@ -50,7 +50,7 @@ Table product_table(const Gpus& gpus) {
   const auto of = [](auto member) { return path(&GpuGemm::against, member); };
   const auto at = [](auto member) { return path(&GpuGemm::conditions, member); };
   const auto slowdown = [](const std::pair<ClockReason, double>& reason) {
-    return word_of(reason.first) + (" " + format_quantity(number(reason.second), Unit::percent));
+    return word_of(reason.first) + (" " + format_quantity(reason.second, Unit::percent));
   };
   const std::vector<FormatGemm> rows = measured_products(gpus);
   Table table = make_table(

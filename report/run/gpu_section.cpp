@@ -134,7 +134,7 @@ std::vector<std::string> model_lines(const Gpus& gpus) {
     if (format == nullptr || !format->steady->against) continue;
     const AgainstPeak& against = *format->steady->against;
     lines.back() += fmt::format("; shares are of {} ({})",
-                                format_quantity(number(against.peak), Unit::flop_per_second, 4),
+                                format_quantity(against.peak, Unit::flop_per_second, 4),
                                 against.basis);
   }
   return lines;

@@ -47,7 +47,7 @@ void add_together(const GpusTogether& together, Findings& findings) {
       100.0 * together.spread,
       std::ranges::none_of(together.paces, &GpuPace::slow) ? ", up to 5 % is normal" : "",
       together.slowest,
-      format_quantity(number(slowest->together), Unit::flop_per_second));
+      format_quantity(slowest->together, Unit::flop_per_second));
   for (const GpuPace& pace : together.paces)
     if (pace.slow)
       findings.result(
@@ -102,14 +102,10 @@ void add_law(const ScalingResult& scaling, const ScalingLaw& law, Findings& find
 void add_scaling_results(const ScalingResult& scaling, Findings& findings) {
   if (scaling.rows.empty()) return;
   const auto& decision = scaling.decision;
-  if (scaling.mode == BatchScaling::weak) {
+  if (scaling.mode == BatchScaling::weak && decision) {
     const RenderOptions options;
-    std::vector<std::string> lines;
-    if (decision) {
-      const DecideView view{*decision, options};
-      lines = {cause_line(view), straggler_line(view)};
-    }
-    for (const std::string& line : lines)
+    const DecideView view{*decision, options};
+    for (const std::string& line : {cause_line(view), straggler_line(view)})
       if (!line.empty()) findings.result("Weak scaling: {}", line);
   }
   for (const ScalingLaw& law : scaling.laws) add_law(scaling, law, findings);
@@ -273,14 +269,14 @@ void add_mode_warnings(const ScalingResult& scaling, int workers, Findings& find
           "{} scaling is superlinear at {}: efficiency {}; caches, or a baseline that was "
           "disturbed.",
           word_of(scaling.mode),
-          ranks_phrase(row.count),
+          counted(row.count, "rank"),
           format_quantity(*efficiency, Unit::percent));
     }
     if (row.trained.mfu_measured.value_or(0.0) > 1.0 || row.trained.mfu_peak.value_or(0.0) > 1.0) {
       findings.warning(
           "The {} step at {} is above its peak: the peak is too low or was measured under load.",
           word_of(scaling.mode),
-          ranks_phrase(row.count));
+          counted(row.count, "rank"));
     }
   }
 }

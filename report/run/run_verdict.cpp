@@ -18,10 +18,10 @@ namespace {
 using namespace model;
 
 std::string rate_text(FlopPerSecond rate) {
-  return format_quantity(number(rate.value()), Unit::flop_per_second);
+  return format_quantity(rate.value(), Unit::flop_per_second);
 }
 std::string rate_text(BytesPerSecond rate) {
-  return format_quantity(number(rate.value()), Unit::bytes_per_second);
+  return format_quantity(rate.value(), Unit::bytes_per_second);
 }
 
 std::string bound_below(double flop_per_byte) {
@@ -51,7 +51,7 @@ std::string slow_gpu_sentence(const std::optional<GpusTogether>& together) {
       slow->ordinal,
       rate_text(slow->together.value),
       word_of(together->precision),
-      format_quantity(number(slow->of_others->value), Unit::percent),
+      format_quantity(slow->of_others->value, Unit::percent),
       slow->cause.empty() ? "look at its cooling and power, or ask for another node" : slow->cause);
 }
 
@@ -110,7 +110,7 @@ std::string slow_transfer_sentence(const Gpus& gpus) {
   return fmt::format("Transfers: {} reaches {}, {} of what {} does: {}.",
                      way(slow),
                      rate_text(rate(slow)),
-                     format_quantity(number(rate(slow) / rate(fast)), Unit::percent),
+                     format_quantity(rate(slow) / rate(fast), Unit::percent),
                      way(fast),
                      slow->source.kind == slow->target.kind
                          ? "see nvidia-smi nvlink --status and the PCIe links of both"
@@ -216,7 +216,7 @@ std::string asked_product_sentence(const Analysis& analysis) {
       word_of(least.format.precision),
       asked.size() > 1 ? "," : "",
       rate_text(least.rate.value),
-      format_quantity(number(least.fraction), Unit::percent),
+      format_quantity(least.fraction, Unit::percent),
       what_now);
 }
 
@@ -259,7 +259,7 @@ std::string communication_sentence(const Analysis& analysis) {
   constexpr double notable = 1.25;  // caches, or a protocol that is faster below
   if (const auto shown = shown_collective(analysis)) {
     const auto size = [](const CollectivePoint& point) {
-      return format_quantity(number(point.message.value()), Unit::bytes);
+      return format_quantity(point.message.value(), Unit::bytes);
     };
     const CollectivePoint& first = shown->points.front();
     const CollectivePoint& start_up = last_of_start_up(shown->points);
@@ -277,7 +277,7 @@ std::string communication_sentence(const Analysis& analysis) {
     return fmt::format(
         "{} between {} takes {} {}{} (busbw {}{}).",
         capitalised(word_of(shown->collective)),
-        ranks_phrase(shown->ranks),
+        counted(shown->ranks, "rank"),
         start,
         (&start_up == &first ? "for " : "up to ") + size(start_up),
         further,
@@ -303,8 +303,8 @@ std::string message_sentence(const Analysis& analysis, Bytes message) {
   return fmt::format("{} of {:g} MB between {} takes {}, busbw {}{}.",
                      capitalised(word_of(shown->collective)),
                      message.value() / 1e6,
-                     ranks_phrase(shown->ranks),
-                     format_quantity(number(*time), Unit::seconds),
+                     counted(shown->ranks, "rank"),
+                     format_quantity(*time, Unit::seconds),
                      rate_text(message * wire / time->value),
                      message > shown->points.back().message
                          ? "; larger than any measured: measure it with --sizes"
@@ -318,7 +318,7 @@ std::string step_sentence(const std::vector<ScalingResult>& scaling, const Rende
   const DecisionRow& row = strong->rows.front();
   if (!(row.time.value > Seconds(0.0))) return "";
   std::string text = fmt::format(
-      "A training step takes {} on {}", time_text(row.time.value), ranks_phrase(row.count));
+      "A training step takes {} on {}", time_text(row.time.value), counted(row.count, "rank"));
   if (row.trained.mfu_measured)
     text += fmt::format(", {:.0f} % of what its products reach alone",
                         100.0 * *row.trained.mfu_measured);
@@ -395,12 +395,12 @@ std::string optimum_line(const ScalingLaw& law, int most_measured) {
   const int central = doubling_pays_up_to(law, false);
   const int sure = doubling_pays_up_to(law, true);
   std::string line = law.prediction ? "Predicted: " : "By the laws that hold: ";
-  line += central == 1 ? "no doubling pays" : "doubling pays up to " + ranks_phrase(central);
+  line += central == 1 ? "no doubling pays" : "doubling pays up to " + counted(central, "rank");
   line += sure < central ? fmt::format(" (with 95 % confidence up to {})", sure) : "";
   if (const auto fastest = law.inside(law.fastest))
-    line += fmt::format("; fastest at {}", ranks_phrase(*fastest));
+    line += fmt::format("; fastest at {}", counted(*fastest, "rank"));
   if (law.inside(law.cost_optimal)) line += "; cheapest at " + cost_optimal_text(law);
-  line += fmt::format("; extrapolated beyond {}.", ranks_phrase(most_measured));
+  line += fmt::format("; extrapolated beyond {}.", counted(most_measured, "rank"));
   return law.reproduces_measured ? line
                                  : line + " It misses the measured counts: use it with care.";
 }
@@ -514,7 +514,7 @@ Verdict judge(const Analysis& analysis, const std::vector<Finding>& findings, Au
   if (warnings > 0) {
     verdict.lines.push_back(
         fmt::format("{} about this measurement: read {} under Warnings before you rely on it{}.",
-                    warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings),
+                    counted(warnings, "warning"),
                     warnings == 1 ? "it" : "them",
                     words_for(audience, " (--details)", "")));
   }

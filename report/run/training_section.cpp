@@ -237,9 +237,9 @@ Section forecast_section(const Analysis& analysis, Audience audience) {
 
 std::string cost_optimal_text(const ScalingLaw& law) {
   const auto& range = law.cost_optimal_range;
-  return ranks_phrase(*law.cost_optimal) + (range && range->low < range->high
-                                                ? fmt::format(" [{}, {}]", range->low, range->high)
-                                                : "");
+  return counted(*law.cost_optimal, "rank") +
+         (range && range->low < range->high ? fmt::format(" [{}, {}]", range->low, range->high)
+                                            : "");
 }
 
 void put_scaling(Fields& json, const ScalingResult& scaling) {

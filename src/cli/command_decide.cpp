@@ -3,6 +3,7 @@
 #include "report/names.h"
 #include "report/run/run_report.h"
 #include "src/cli/commands.h"
+#include "src/cli/flags.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/files/run_directory.h"
 #include "src/core/process.h"

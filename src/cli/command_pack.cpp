@@ -23,7 +23,8 @@ constexpr std::size_t tar_block = 512;
 
 /// A regular file in POSIX's ustar format (pax, IEEE 1003.1): fields in octal at fixed places, the
 /// sum of all bytes with blanks in its own place. Without a time: the same run packs to the same
-/// bytes. Throws UserError for a name that the format cannot hold.
+/// bytes. Throws UserError for a name that the format cannot hold. By hand, for libarchive's writer
+/// brings those of all formats, and libxml2, into a static build.
 std::string tar_header(const std::string& name, std::size_t bytes) {
   if (name.size() > 100) throw UserError("{}: a name of over 100 bytes; rename the run", name);
   std::string block(tar_block, '\0');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/flags.h"
 
+#include "assets/help.h"
 #include "report/names.h"
 #include "report/render.h"
 #include "src/cli/bind_flags.h"
@@ -18,16 +19,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-// Defined by an assembler file that CMake writes (cmake/embed.cmake).
-extern "C" {
-extern const char scaleworth_asset_help[];
-extern const char scaleworth_asset_help_end[];
-}
-
 namespace scaleworth::cli {
 const toml_file::Texts& help_texts(const std::string& table) {
-  static auto tables =
-      toml_file::text_tables({scaleworth_asset_help, scaleworth_asset_help_end}, "data/help.toml");
+  static auto tables = toml_file::text_tables(asset::help(), "data/help.toml");
   return tables[table];
 }
 

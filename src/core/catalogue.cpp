@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/catalogue.h"
 
+#include "assets/gpus.h"
+#include "assets/grid.h"
+#include "assets/models.h"
+#include "assets/prices.h"
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
@@ -9,18 +13,6 @@
 #include <cctype>
 #include <cmath>
 #include <set>
-
-// The data files in the program, defined by assembler files that CMake writes (cmake/embed.cmake).
-extern "C" {
-extern const char scaleworth_asset_gpus[];
-extern const char scaleworth_asset_gpus_end[];
-extern const char scaleworth_asset_models[];
-extern const char scaleworth_asset_models_end[];
-extern const char scaleworth_asset_grid[];
-extern const char scaleworth_asset_grid_end[];
-extern const char scaleworth_asset_prices[];
-extern const char scaleworth_asset_prices_end[];
-}
 
 namespace scaleworth {
 namespace {
@@ -324,8 +316,7 @@ std::vector<GpuDatasheet> parse_gpu_catalogue(std::string_view text, const std::
 }
 
 const std::vector<GpuDatasheet>& gpu_catalogue() {
-  static const std::vector<GpuDatasheet> catalogue = parse_gpu_catalogue(
-      {scaleworth_asset_gpus, scaleworth_asset_gpus_end}, "data/gpus.toml (built in)");
+  static const auto catalogue = parse_gpu_catalogue(asset::gpus(), "data/gpus.toml (built in)");
   return catalogue;
 }
 
@@ -368,8 +359,7 @@ std::vector<GridRegion> parse_grid_catalogue(std::string_view text, const std::s
 }
 
 const std::vector<GridRegion>& grid_catalogue() {
-  static const std::vector<GridRegion> catalogue = parse_grid_catalogue(
-      {scaleworth_asset_grid, scaleworth_asset_grid_end}, "data/grid.toml (built in)");
+  static const auto catalogue = parse_grid_catalogue(asset::grid(), "data/grid.toml (built in)");
   return catalogue;
 }
 
@@ -381,8 +371,8 @@ std::vector<InstancePrice> parse_price_catalogue(std::string_view text, const st
 }
 
 const std::vector<InstancePrice>& price_catalogue() {
-  static const std::vector<InstancePrice> catalogue = parse_price_catalogue(
-      {scaleworth_asset_prices, scaleworth_asset_prices_end}, "data/prices.toml (built in)");
+  static const auto catalogue =
+      parse_price_catalogue(asset::prices(), "data/prices.toml (built in)");
   return catalogue;
 }
 
@@ -422,8 +412,8 @@ std::vector<TransformerModel> parse_model_catalogue(std::string_view text,
 }
 
 const std::vector<TransformerModel>& model_catalogue() {
-  static const std::vector<TransformerModel> catalogue = parse_model_catalogue(
-      {scaleworth_asset_models, scaleworth_asset_models_end}, "data/models.toml (built in)");
+  static const auto catalogue =
+      parse_model_catalogue(asset::models(), "data/models.toml (built in)");
   return catalogue;
 }
 

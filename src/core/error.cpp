@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
 
+#include "src/core/lists.h"
+
 #include <array>
 #include <bit>
 #include <cctype>
-#include <numeric>
 
 namespace scaleworth {
 namespace {
@@ -22,8 +23,7 @@ std::string plain(std::string_view name) {
 
 /// Levenshtein's distance of `from` to each beginning of `to`, the last of which is all of it.
 std::vector<std::size_t> edits(const std::string& from, const std::string& to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> row = numbers_below(to.size() + 1);
   for (std::size_t i = 1; i <= from.size(); ++i) {
     std::size_t diagonal = row[0];
     row[0] = i;

@@ -5,12 +5,20 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace scaleworth {
+/// The place in a list that has one element for each of an enumeration's values.
+template <class Enumeration>
+requires std::is_enum_v<Enumeration>
+constexpr std::size_t index_of(Enumeration value) {
+  return static_cast<std::size_t>(value);
+}
 /// What `make` makes of each element.
 template <class Range, class Make>
 auto mapped(const Range& range, Make make) {
@@ -19,6 +27,13 @@ auto mapped(const Range& range, Make make) {
   return values;
 }
 
+/// 0, 1, 2 and so on, `count` of them.
+template <class Number = std::size_t>
+std::vector<Number> numbers_below(std::size_t count) {
+  std::vector<Number> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), Number{});
+  return numbers;
+}
 /// The first element with this value of `project`; null where none has it.
 template <class Range, class Value, class Project = std::identity>
 auto* find_in(Range& range, const Value& value, Project project = {}) {

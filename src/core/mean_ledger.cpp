@@ -5,60 +5,39 @@
 
 namespace scaleworth {
 namespace {
-/// Every mean of the ledger, always in the same order.
-std::vector<double*> means_of(MeanLedger& ledger) {
-  std::vector<double*> means{&ledger.step.mean,
-                             &ledger.overlapped_transfer,
-                             &ledger.overlapped_wait,
-                             &ledger.overlapped_undivided,
-                             &ledger.overlapped_copy,
-                             &ledger.communication};
-  for (Spread& part : ledger.parts) means.push_back(&part.mean);
-  for (double& time : ledger.compute_by_class) means.push_back(&time);
-  for (double& time : ledger.host_late_by_cause) means.push_back(&time);
-  for (double& time : ledger.unknown_work) means.push_back(&time);
-  return means;
-}
-
 /// Without extremes.
 MeanLedger of_one_step(const StepLedger& ledger) {
   MeanLedger one;
   one.step.mean = in_seconds(ledger.end - ledger.start);
   for (std::size_t i = 0; i < part_count; ++i) one.parts[i].mean = in_seconds(ledger.parts[i]);
-  std::ranges::transform(ledger.compute_by_class, one.compute_by_class.begin(), in_seconds);
-  std::ranges::transform(ledger.host_late_by_cause, one.host_late_by_cause.begin(), in_seconds);
-  std::ranges::transform(ledger.unknown_work, one.unknown_work.begin(), in_seconds);
-  one.overlapped_transfer = in_seconds(ledger.overlapped_transfer);
-  one.overlapped_wait = in_seconds(ledger.overlapped_wait);
-  one.overlapped_undivided = in_seconds(ledger.overlapped_undivided);
-  one.overlapped_copy = in_seconds(ledger.overlapped_copy);
-  one.communication = in_seconds(ledger.communication);
+  one.each_with(ledger, [](double& own, Nanoseconds time) { own = in_seconds(time); });
   return one;
 }
 
 /// What is added counts alike, a step or the mean of a rank.
 class MeanOf {
  public:
-  void add(MeanLedger one) {
-    const std::vector<double*> sums = means_of(sum_);
-    const std::vector<double*> means = means_of(one);
-    for (std::size_t i = 0; i < sums.size(); ++i) *sums[i] += *means[i];
-    widen(sum_.step, one.step.mean);
-    for (std::size_t i = 0; i < part_count; ++i) widen(sum_.parts[i], one.parts[i].mean);
+  void add(const MeanLedger& one) {
+    add(sum_.step, one.step);
+    for (std::size_t i = 0; i < part_count; ++i) add(sum_.parts[i], one.parts[i]);
+    sum_.each_with(one, [](double& sum, double time) { sum += time; });
     ++count_;
   }
   /// Of at least one; `rank` and `steps` are the caller's.
   MeanLedger mean() const {
     MeanLedger mean = sum_;
-    for (double* one : means_of(mean)) *one /= count_;
+    mean.step.mean /= count_;
+    for (Spread& part : mean.parts) part.mean /= count_;
+    mean.each_with(sum_, [this](double& own, double sum) { own = sum / count_; });
     return mean;
   }
   int count() const { return count_; }
 
  private:
-  void widen(Spread& spread, double value) const {
-    spread.least = count_ == 0 ? value : std::min(spread.least, value);
-    spread.most = count_ == 0 ? value : std::max(spread.most, value);
+  void add(Spread& sum, const Spread& one) const {
+    sum.least = count_ == 0 ? one.mean : std::min(sum.least, one.mean);
+    sum.most = count_ == 0 ? one.mean : std::max(sum.most, one.mean);
+    sum.mean += one.mean;
   }
 
   MeanLedger sum_;

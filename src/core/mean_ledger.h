@@ -18,20 +18,12 @@ struct Spread {
   double most = 0.0;
 };
 
-struct MeanLedger {
+/// Times in seconds.
+struct MeanLedger : LedgerDetails<double> {
   std::optional<Rank> rank;  // absent: the mean over ranks, whose extremes are those of the ranks
   int steps = 0;  // that it is of; of the mean over ranks those of the rank with the most
   Spread step;
   std::array<Spread, part_count> parts{};
-  // Means in seconds; the first two divide compute and host late.
-  std::array<double, work_classes> compute_by_class{};
-  std::array<double, host_causes> host_late_by_cause{};
-  std::array<double, unknown_works> unknown_work{};  // of unattributed
-  double overlapped_transfer = 0.0;
-  double overlapped_wait = 0.0;
-  double overlapped_undivided = 0.0;
-  double overlapped_copy = 0.0;
-  double communication = 0.0;
 
   const Spread& part(Part which) const { return parts[index_of(which)]; }
   /// Without the extremes.

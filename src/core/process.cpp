@@ -2,6 +2,8 @@
 #include "src/core/process.h"
 
 #include "src/core/files/csv.h"
+#include "src/core/lists.h"
+#include "src/core/non_copyable.h"
 #include "src/core/whole_number.h"
 
 #include <array>
@@ -163,7 +165,7 @@ extern "C" void remember_signal(int signal) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const std::int64_t now_ms = 1000 * now.tv_sec + now.tv_nsec / 1'000'000;
-  auto& first_ms = first_received_ms[static_cast<std::size_t>(signal)];
+  auto& first_ms = first_received_ms[signal];
   std::int64_t none = 0;
   if (!first_ms.compare_exchange_strong(none, now_ms) && now_ms - none > one_wish_ms) {
     std::signal(signal, SIG_DFL);  // a second wish is taken literally
@@ -205,7 +207,7 @@ std::string without_credentials(std::string value) {
 constexpr int patience_ms = 1000;  // with a stream that takes nothing now
 
 /// While it lives SIGPIPE does not reach this thread, and none that came meanwhile stays behind.
-class PipeSignalBlock {
+class PipeSignalBlock : NonCopyable {
  public:
   PipeSignalBlock() noexcept {
     sigset_t waiting;
@@ -222,8 +224,6 @@ class PipeSignalBlock {
       }
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
-  PipeSignalBlock(const PipeSignalBlock&) = delete;
-  PipeSignalBlock& operator=(const PipeSignalBlock&) = delete;
 
  private:
   sigset_t pipe_{};
@@ -236,7 +236,7 @@ const char* launcher_name(Launcher launcher) {
   // In the order of the enumeration.
   return std::array{
       "no launcher", "flags", "torchrun", "Slurm (srun)", "Open MPI (mpirun)", "a PMI launcher"}
-      .at(static_cast<std::size_t>(launcher));
+      .at(index_of(launcher));
 }
 
 EnvironmentVariables environment_variables() {

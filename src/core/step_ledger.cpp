@@ -28,7 +28,7 @@ const char* activity_name(Activity activity) {
                              "post collective",
                              "progress communication",
                              "collective wait"};
-  return names[static_cast<std::size_t>(activity)];
+  return names[index_of(activity)];
 }
 std::string exclusion_text(const StepExclusion& exclusion) {
   std::string text = word_of(exclusion.cause);

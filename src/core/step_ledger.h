@@ -99,12 +99,6 @@ constexpr auto parts_with() {
 inline constexpr auto probe_parts = parts_with<&PartInfo::of_probes>();
 inline constexpr auto recording_parts = parts_with<&PartInfo::of_recordings>();
 
-constexpr std::size_t index_of(Part part) {
-  return static_cast<std::size_t>(part);
-}
-constexpr std::size_t index_of(PartGroup group) {
-  return static_cast<std::size_t>(group);
-}
 constexpr const char* part_key(Part part) {
   return ledger_parts[index_of(part)].time_key;
 }
@@ -322,7 +316,41 @@ std::string exclusion_text(const StepExclusion& exclusion);
 /// "boundary" or "warm-up".
 const char* exclusion_kind(const StepExclusion& exclusion);
 
-struct StepLedger {
+/// What stands in a ledger beside its parts: of one step, or the mean of several.
+template <class Time>
+struct LedgerDetails {
+  // Breakdowns of one part; each sums to that part exactly.
+  std::array<Time, work_classes> compute_by_class{};
+  std::array<Time, host_causes> host_late_by_cause{};
+  std::array<Time, unknown_works> unknown_work{};  // of unattributed, which may hold more
+
+  // Beside the sum: what ran under compute and cost nothing, of copies also under communication.
+  Time overlapped_transfer{};
+  Time overlapped_wait{};
+  Time overlapped_undivided{};  // wait or transfer: below the clock error or undivided
+  Time overlapped_copy{};
+
+  // Whole communication time of the rank in the step (union over streams): exposed and hidden.
+  Time communication{};
+
+  /// Calls visit(own, other's) for each of these times.
+  template <class Other, class Visit>
+  void each_with(Other& other, Visit visit) {
+    const auto each = [&](auto& own, auto& others) {
+      for (std::size_t i = 0; i < own.size(); ++i) visit(own[i], others[i]);
+    };
+    each(compute_by_class, other.compute_by_class);
+    each(host_late_by_cause, other.host_late_by_cause);
+    each(unknown_work, other.unknown_work);
+    visit(overlapped_transfer, other.overlapped_transfer);
+    visit(overlapped_wait, other.overlapped_wait);
+    visit(overlapped_undivided, other.overlapped_undivided);
+    visit(overlapped_copy, other.overlapped_copy);
+    visit(communication, other.communication);
+  }
+};
+
+struct StepLedger : LedgerDetails<Nanoseconds> {
   std::int32_t step = 0;
   Place place;
   Rank rank;
@@ -332,21 +360,8 @@ struct StepLedger {
 
   std::array<Nanoseconds, part_count> parts{};  // by Part; sum == end - start
 
-  // Breakdowns of one part; each sums to that part exactly.
-  std::array<Nanoseconds, work_classes> compute_by_class{};
-  std::array<Nanoseconds, host_causes> host_late_by_cause{};
-  std::array<Nanoseconds, unknown_works> unknown_work{};  // of unattributed, which may hold more
   SparseTimes<Nanoseconds> waited_for;  // of exposed_wait, by the rank that was waited for
   Nanoseconds uncharged_wait{};         // of exposed_wait: for no known rank
-
-  // Beside the sum: what ran under compute and cost nothing, of copies also under communication.
-  Nanoseconds overlapped_transfer{};
-  Nanoseconds overlapped_wait{};
-  Nanoseconds overlapped_undivided{};  // wait or transfer: below the clock error or undivided
-  Nanoseconds overlapped_copy{};
-
-  // Whole communication time of the rank in the step (union over streams): exposed and hidden.
-  Nanoseconds communication{};
 
   /// The step from its start to its end without holes; only of the slowest one, else empty.
   std::vector<StepPiece> pieces;

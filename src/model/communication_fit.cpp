@@ -279,7 +279,7 @@ double share_of_line(const std::vector<CurveKnot>& knots, const CommunicationSeg
     const auto count = static_cast<double>(knots.size());
     const double line = log_line(segment, knots[i].size) - knots[i].time;
     std::vector<CurveKnot> others = knots;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    others.erase(others.begin() + i);
     const double curve = through(others, knots[i].size) - knots[i].time;
     const double apart = curve - line * count / (count - 2.0);  // as if left out of the line
     product += curve * apart;

@@ -177,7 +177,7 @@ std::vector<Plateau> merge_similar(std::span<const double> logs,
     }
     left.last = right.last;
     left.height = *median(logs.subspan(left.first, left.last - left.first + 1));
-    plateaus.erase(plateaus.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    plateaus.erase(plateaus.begin() + i + 1);
     if (i > 0) --i;
   }
   return plateaus;

@@ -120,8 +120,7 @@ void cover(const HostThread* thread,
     from = result[index].end;
   }
   append_within(everywhere, {from, range.end}, result);
-  std::ranges::inplace_merge(
-      result, result.begin() + static_cast<std::ptrdiff_t>(own), {}, &HostStretch::start);
+  std::ranges::inplace_merge(result, result.begin() + own, {}, &HostStretch::start);
 }
 
 /// Measured on recordings of V100, A100 and H100 with CUPTI: from a launch to an idle device to the

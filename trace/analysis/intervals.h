@@ -74,7 +74,7 @@ inline void add_bounded(std::chrono::nanoseconds& sum, std::chrono::nanoseconds 
 /// The middle value, of an even number the larger of the two; `values` must not be empty.
 template <class Value>
 Value upper_median(std::vector<Value> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  const auto middle = values.begin() + (values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }

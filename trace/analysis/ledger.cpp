@@ -34,8 +34,8 @@ class ActiveSet {
   void add(const Running& one, int change) {
     total_ += change;
     active_[index_of(one.part)] += change;
-    if (one.part == Part::compute) compute_[static_cast<std::size_t>(one.work_class)] += change;
-    unknown_[static_cast<std::size_t>(one.unknown)] += change;
+    if (one.part == Part::compute) compute_[index_of(one.work_class)] += change;
+    unknown_[index_of(one.unknown)] += change;
     if (one.part != Part::exposed_wait || !one.waited_for) return;
     if (change > 0) {
       charged_.emplace(one.event, *one.waited_for);
@@ -70,7 +70,7 @@ class ActiveSet {
     if (counted == Part::unattributed) {
       const auto kind = std::ranges::find_if(
           unknown_.begin() + 1, unknown_.end(), [](std::int64_t count) { return count > 0; });
-      ledger.unknown_work.at(static_cast<std::size_t>(kind - unknown_.begin())) += length;
+      ledger.unknown_work.at(kind - unknown_.begin()) += length;
     }
     if (counted == Part::exposed_wait) {
       // Of several waits that of the one which began first and is charged to a rank.
@@ -137,12 +137,12 @@ class StepLedgers {
       spread(piece, [&](StepLedger& ledger, nanoseconds length) {
         ledger.part(piece.part) += length;
         if (piece.part == Part::host_late) {
-          ledger.host_late_by_cause[static_cast<std::size_t>(piece.cause)] += length;
+          ledger.host_late_by_cause[index_of(piece.cause)] += length;
           if (host_ != nullptr && (all_are_excluded_ || !ledger.excluded))
             (*host_)[{piece.cause, piece.name}] += length;
         }
         if (piece.unknown != UnknownWork::none)
-          ledger.unknown_work[static_cast<std::size_t>(piece.unknown)] += length;
+          ledger.unknown_work[index_of(piece.unknown)] += length;
         return piece.part;
       });
   }

@@ -148,7 +148,7 @@ class Matcher {
     CallsByMember by_member(channel.members.size());
     for (const Call& call : channel.calls) {
       const auto place = std::ranges::lower_bound(channel.members, call.rank);
-      by_member[static_cast<std::size_t>(place - channel.members.begin())].push_back(call);
+      by_member[place - channel.members.begin()].push_back(call);
     }
     if (channel.basis != Channel::Basis::role || kinds_agree(by_member))
       return zip(channel, by_member, channel.label);
@@ -352,7 +352,7 @@ class GroupTable {
     std::int32_t global = place;
     if (!ranks.empty()) {
       if (place < 0 || static_cast<std::size_t>(place) >= ranks.size()) return std::nullopt;
-      global = ranks[static_cast<std::size_t>(place)];
+      global = ranks[place];
     }
     return recording_of_rank(global);
   }
@@ -449,7 +449,7 @@ class PipelineLayout {
     for (const std::int32_t stage : {one, other}) {
       const auto* siblings = value_at(siblings_, {stage, own.replica});
       if (siblings && std::cmp_less(own.sibling, siblings->size()))
-        found.insert((*siblings)[static_cast<std::size_t>(own.sibling)]);
+        found.insert((*siblings)[own.sibling]);
     }
     return {found.begin(), found.end()};
   }

@@ -73,16 +73,10 @@ std::vector<FabricCalls> comparable_calls(const Job& job,
       all, {}, [](const FabricCalls& one) { return std::tie(one.what, one.usual, one.ranks); });
   return all;
 }
-}  // namespace
-
-std::vector<SlowFabric> find_slow_fabric(const Job& job,
-                                         const StepPlan& plan,
-                                         const Waits& waits,
-                                         const Alignment& alignment) {
-  const CountedSteps steps(plan);
-  const RankNumbers numbers(job);
-  std::vector<FabricCalls> all = comparable_calls(job, steps, waits, alignment);
-  std::map<std::size_t, std::set<Place>> fast;  // where others are slow, by hosts
+/// Sets `fastest` of the slow ones of `all`, those of one kind together. Returns the ranks that are
+/// fast where others are slow, by hosts.
+std::map<std::size_t, std::set<Place>> compare_paces(std::vector<FabricCalls>& all) {
+  std::map<std::size_t, std::set<Place>> fast;
   for (auto first = all.begin(); first != all.end();) {
     const auto last =
         std::find_if(first, all.end(), [&](const auto& one) { return one.what != first->what; });
@@ -94,6 +88,59 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
       fast[std::get<1>(one->what)].insert(one->ranks.begin(), one->ranks.end());
     first = last;
   }
+  return fast;
+}
+
+/// Of the calls of some ranks those that take longer than they should, exposed.
+struct SlowCalls {
+  std::set<std::int32_t> steps{};
+  std::vector<double> lengths{};  // ns
+  double cost = 0.0;              // ns of GPU time
+};
+
+SlowCalls slow_calls(const FabricCalls& one, const FabricCalls& pace) {
+  // Under compute a transfer may take longer because it shares the GPU's memory.
+  const double shown = 0.5 * static_cast<double>(one.ranks.size());
+  SlowCalls slow;
+  for (const FabricCall& call : one.calls) {
+    if (call.length <= pace.limit || call.exposed < shown * call.length) continue;
+    slow.steps.insert(call.step);
+    slow.lengths.push_back(call.length);
+    slow.cost += call.exposed * (1.0 - pace.usual / call.length);
+  }
+  return slow;
+}
+
+std::string slow_sentence(const FabricCalls& one,
+                          const RankSet& named,
+                          const SlowCalls& slow,
+                          const RankNumbers& numbers) {
+  const bool varies = one.fastest == nullptr;
+  const FabricCalls& pace = varies ? one : *one.fastest;
+  const double length = *median(slow.lengths);
+  return fmt::format(
+      "{} at {}: {} among {} takes {} in {} of {} calls after the last rank came, "
+      "{:.2f} times as long as {}.",
+      varies ? "Varying fabric (congestion)" : "Slow fabric",
+      numbers.names(named),
+      std::get<0>(one.what),
+      numbers.names(one.ranks),
+      time_in_words(rounded_ns(length)),
+      slow.lengths.size(),
+      one.calls.size(),
+      length / pace.usual,
+      varies ? "in the others" : "among " + numbers.names(pace.ranks));
+}
+}  // namespace
+
+std::vector<SlowFabric> find_slow_fabric(const Job& job,
+                                         const StepPlan& plan,
+                                         const Waits& waits,
+                                         const Alignment& alignment) {
+  const CountedSteps steps(plan);
+  const RankNumbers numbers(job);
+  std::vector<FabricCalls> all = comparable_calls(job, steps, waits, alignment);
+  const auto fast = compare_paces(all);
   struct Found {
     SlowFabric fabric{};
     std::set<Place> ranks{};
@@ -104,42 +151,19 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
   std::map<std::pair<bool, RankSet>, Found> found;
   for (const FabricCalls& one : all) {
     const bool varies = one.fastest == nullptr;
-    const FabricCalls& pace = varies ? one : *one.fastest;
-    // Under compute a transfer may take longer because it shares the GPU's memory.
-    const double shown = 0.5 * static_cast<double>(one.ranks.size());
-    std::set<std::int32_t> slow_steps;
-    std::vector<double> lengths;
-    double cost = 0.0;
-    for (const FabricCall& call : one.calls) {
-      if (call.length <= pace.limit || call.exposed < shown * call.length) continue;
-      slow_steps.insert(call.step);
-      lengths.push_back(call.length);
-      cost += call.exposed * (1.0 - pace.usual / call.length);
-    }
-    if (slow_steps.size() < 2 || 10 * lengths.size() < one.calls.size()) continue;
+    const SlowCalls slow = slow_calls(one, varies ? one : *one.fastest);
+    if (slow.steps.size() < 2 || 10 * slow.lengths.size() < one.calls.size()) continue;
     RankSet named;
     for (const Place rank : one.ranks)
-      if (!varies && !fast[std::get<1>(one.what)].contains(rank)) named.push_back(rank);
+      if (!varies && !fast.at(std::get<1>(one.what)).contains(rank)) named.push_back(rank);
     if (named.empty()) named = one.ranks;
     Found& of = found[{varies, named}];
     of.ranks.insert(one.ranks.begin(), one.ranks.end());
-    of.cost += cost;
-    of.steps.insert(slow_steps.begin(), slow_steps.end());
-    if (cost <= of.largest) continue;
-    of.largest = cost;
-    const double length = *median(lengths);
-    of.fabric.sentence = fmt::format(
-        "{} at {}: {} among {} takes {} in {} of {} calls after the last rank came, "
-        "{:.2f} times as long as {}.",
-        varies ? "Varying fabric (congestion)" : "Slow fabric",
-        numbers.names(named),
-        std::get<0>(one.what),
-        numbers.names(one.ranks),
-        time_in_words(rounded_ns(length)),
-        lengths.size(),
-        one.calls.size(),
-        length / pace.usual,
-        varies ? "in the others" : "among " + numbers.names(pace.ranks));
+    of.cost += slow.cost;
+    of.steps.insert(slow.steps.begin(), slow.steps.end());
+    if (slow.cost <= of.largest) continue;
+    of.largest = slow.cost;
+    of.fabric.sentence = slow_sentence(one, named, slow, numbers);
   }
   std::vector<SlowFabric> fabrics;
   for (auto& [key, of] : found) {

@@ -37,8 +37,7 @@ class Sequence {
     for (std::uint32_t index = 0; index < recording.device_events.size(); ++index) {
       const DeviceEvent& event = recording.device_events[index];
       if (event.operation == DeviceOperation::kernel && left_out-- <= 0) {
-        places_.at(static_cast<std::size_t>(event.name))
-            .push_back(static_cast<std::uint32_t>(events_.size()));
+        places_.at(index_of(event.name)).push_back(static_cast<std::uint32_t>(events_.size()));
         events_.push_back(index);
         pauses_.push_back(latest < event.start && latest > nanoseconds::min()
                               ? event.start - latest

@@ -365,7 +365,7 @@ void cut_pauses(const Job& job,
     const auto& steps = plan.by_rank[place];
     const auto at = std::ranges::find(steps, number, &StepSpan::number);
     if (at == steps.end()) continue;
-    const nanoseconds from = ends[place][static_cast<std::size_t>(at - steps.begin())];
+    const nanoseconds from = ends[place][at - steps.begin()];
     const HostEvent* range = longest_range(view, {from, at->end});
     if (range != nullptr && 2.0 * in_ns(range->end - range->start) < pause) range = nullptr;
     if (range != nullptr &&

@@ -3,7 +3,6 @@
 #include "trace/analysis/ledger.h"
 #include "trace/analysis/straggler_parts.h"
 
-#include <numeric>
 #include <set>
 
 namespace scaleworth::trace {
@@ -176,7 +175,7 @@ struct Examiner {
 
   /// Looks back for the collective at which the two ranks of a delay last met.
   std::optional<WindowPair> windows(const Delay& delay) const {
-    const CollectiveWait& now = waits.collectives[static_cast<std::size_t>(delay.collective)];
+    const CollectiveWait& now = waits.collectives[delay.collective];
     const auto* late = participant_of(now, delay.late);
     const auto* compared = participant_of(now, delay.compared);
     const std::vector<CommunicationSplit>& splits = waits.by_rank[delay.late.index];
@@ -185,7 +184,7 @@ struct Examiner {
     for (int back = 0; back < farthest && here != splits.begin(); ++back) {
       --here;
       if (here->collective < 0 || here->collective == delay.collective) continue;
-      const CollectiveWait& before = waits.collectives[static_cast<std::size_t>(here->collective)];
+      const CollectiveWait& before = waits.collectives[here->collective];
       const auto* other = participant_of(before, delay.compared);
       if (other == nullptr || other->start > compared->start) continue;
       const auto* own = participant_of(before, delay.late);
@@ -256,11 +255,10 @@ struct Examiner {
 /// The largest delays, as many as ledgers of their windows fit into some ten megabytes.
 std::vector<std::size_t> largest_delays(const std::vector<Delay>& delays) {
   constexpr std::size_t most_windows = 8192;
-  std::vector<std::size_t> order(delays.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = numbers_below(delays.size());
   if (order.size() > most_windows) {
     const auto exposed = [&](std::size_t index) { return delays[index].exposed; };
-    const auto last = order.begin() + static_cast<std::ptrdiff_t>(most_windows);
+    const auto last = order.begin() + most_windows;
     std::ranges::nth_element(order, last, std::ranges::greater{}, exposed);
     order.resize(most_windows);
   }
@@ -385,7 +383,7 @@ Excesses measure_excess(const Job& job,
     Excess& excess = all.by_delay[index].emplace();
     const auto pair = examiner.windows(delay);
     if (!pair) {
-      const auto& here = waits.collectives[static_cast<std::size_t>(delay.collective)];
+      const auto& here = waits.collectives[delay.collective];
       excess.unrecorded =
           participant_of(here, delay.late)->start - participant_of(here, delay.compared)->start;
       continue;

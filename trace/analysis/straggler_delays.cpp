@@ -12,7 +12,7 @@ Place median_participant(const CollectiveWait& collective, Place late) {
   std::vector<std::pair<nanoseconds, Place>> others;
   for (const CollectiveWait::Participant& participant : collective.participants)
     if (participant.place != late) others.emplace_back(participant.start, participant.place);
-  const auto middle = others.begin() + static_cast<std::ptrdiff_t>((others.size() - 1) / 2);
+  const auto middle = others.begin() + ((others.size() - 1) / 2);
   std::nth_element(others.begin(), middle, others.end());
   return middle->second;
 }
@@ -101,7 +101,7 @@ Delays find_delays(const CountedSteps& steps,
       const auto [place, fresh] = by_collective.try_emplace(split.collective);
       Delay& delay = place->second;
       if (fresh) {
-        const auto& collective = waits.collectives.at(static_cast<std::size_t>(split.collective));
+        const auto& collective = waits.collectives.at(split.collective);
         delay = {split.collective,
                  late,
                  median_participant(collective, late),

@@ -578,7 +578,7 @@ RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double
   for (const auto& [step, by_rank] : cost) {
     const auto rank = std::ranges::max_element(by_rank);
     if (rank != by_rank.end() && *rank >= threshold && *rank > 0.0)
-      ++count.by_rank[static_cast<std::size_t>(rank - by_rank.begin())];
+      ++count.by_rank[rank - by_rank.begin()];
   }
   if (steps < fewest_steps || ranks == 0) return count;
   const auto top = std::ranges::max_element(count.by_rank);

@@ -188,9 +188,8 @@ void add_collective_wait(const Job& job,
 /// Whether the call is of a group of one rank, which waits for no other.
 bool is_alone(const Recording& recording, const DeviceEvent& event) {
   const Communication* known = communication_of(recording, event);
-  const auto group = recording.groups.find(known ? known->group : NameId::none);
-  return group != recording.groups.end() &&
-         (group->second.size == 1 || group->second.ranks.size() == 1);
+  const auto* group = value_at(recording.groups, known ? known->group : NameId::none);
+  return group && (group->size == 1 || group->ranks.size() == 1);
 }
 
 void add_unmatched(const Job& job, const ClockMap& clocks, Waits& waits) {

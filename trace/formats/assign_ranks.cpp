@@ -149,9 +149,8 @@ void describe_missing(Job& job) {
   for (const Recording& recording : job.recordings)
     size = std::max(size, recording.origin.world_size.value_or(0));
   if (size <= static_cast<std::int32_t>(job.recordings.size())) return;
-  std::vector<bool> there(static_cast<std::size_t>(size), false);
-  for (const Recording& recording : job.recordings)
-    there[static_cast<std::size_t>(*recording.origin.rank)] = true;
+  std::vector<bool> there(size, false);
+  for (const Recording& recording : job.recordings) there[*recording.origin.rank] = true;
   std::vector<std::uint32_t> missing;
   for (std::uint32_t rank = 0; rank < there.size(); ++rank)
     if (!there[rank]) missing.push_back(rank);
@@ -281,8 +280,7 @@ void assign_ranks(Job& job) {
 
 std::optional<std::int32_t> file_name_rank(std::string_view path) {
   constexpr std::string_view word = "rank";
-  std::string name(path.substr(path.find_last_of("/:") + 1));
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string name = lower_case(path.substr(path.find_last_of("/:") + 1));
   for (std::size_t at = name.rfind(word); at != std::string::npos;
        at = at == 0 ? std::string::npos : name.rfind(word, at - 1)) {
     // "lowrank8" is a model; a local rank is one of its node's.

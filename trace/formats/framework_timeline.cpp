@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/framework_timeline.h"
 
+#include "assets/timelines.h"
 #include "src/core/error.h"
 #include "src/core/files/toml_table.h"
 #include "src/core/whole_number.h"
@@ -10,12 +11,6 @@
 #include <compare>
 
 #include <simdjson.h>
-
-// Defined by an assembler file that CMake writes (cmake/embed.cmake).
-extern "C" {
-extern const char scaleworth_asset_timelines[];
-extern const char scaleworth_asset_timelines_end[];
-}
 
 namespace scaleworth::trace {
 namespace {
@@ -290,8 +285,7 @@ struct ForeignFormat {
 const std::vector<ForeignFormat>& foreign_formats() {
   static const std::vector<ForeignFormat> known = [] {
     std::vector<ForeignFormat> formats;
-    const std::string_view text{scaleworth_asset_timelines, scaleworth_asset_timelines_end};
-    auto root = toml_file::Table::parse(text, "timelines.toml");
+    auto root = toml_file::Table::parse(asset::timelines(), "timelines.toml");
     for (auto& table : root.tables("foreign")) {
       formats.push_back({table.texts("known_by"),
                          table.texts("unless"),

@@ -151,7 +151,6 @@ void join_cycles(Job& job) {
                     spans.size() - 1));
   }
   std::ranges::sort(joined, std::greater{});
-  for (const std::size_t i : joined)
-    job.recordings.erase(job.recordings.begin() + static_cast<std::ptrdiff_t>(i));
+  for (const std::size_t i : joined) job.recordings.erase(job.recordings.begin() + i);
 }
 }  // namespace scaleworth::trace

@@ -244,8 +244,8 @@ class ThreadTable {
   std::vector<std::string> labels() const {
     std::vector<std::string> labels(numbers_.size());
     for (const auto& [key, number] : numbers_) {
-      const auto process = process_names_.find(key.substr(0, key.find('/')));
-      labels[number] = process == process_names_.end() ? key : process->second + " " + key;
+      const auto* process = value_at(process_names_, key.substr(0, key.find('/')));
+      labels[number] = process ? *process + " " + key : key;
     }
     return labels;
   }

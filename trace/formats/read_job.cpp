@@ -273,7 +273,7 @@ void compare_job_sizes(Job& job) {
     job.contradictions.push_back(fmt::format(
         "{} recordings are given, of a job that states {}: they may be of different jobs",
         files.size(),
-        stated == 1 ? "1 rank" : fmt::format("{} ranks", stated)));
+        counted(stated, "rank")));
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class TarReader::Member final : public ByteSource {
     std::size_t filled = 0;
     while (filled < buffer.size() && (!rest_.empty() || refill())) {
       const auto taken = rest_.first(std::min(rest_.size(), buffer.size() - filled));
-      std::ranges::copy(taken, buffer.begin() + static_cast<std::ptrdiff_t>(filled));
+      std::ranges::copy(taken, buffer.begin() + filled);
       filled += taken.size();
       rest_ = rest_.subspan(taken.size());
     }

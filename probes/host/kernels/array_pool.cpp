@@ -97,11 +97,11 @@ void ArrayPool::reserve(WorkerTeam& team, std::size_t source_bytes, std::size_t 
 }
 
 const double* ArrayPool::source(int worker) const {
-  return static_cast<const double*>(regions_[static_cast<std::size_t>(worker)].source.data());
+  return static_cast<const double*>(regions_[worker].source.data());
 }
 
 void* ArrayPool::target(int worker) const {
-  return regions_[static_cast<std::size_t>(worker)].target.data();
+  return regions_[worker].target.data();
 }
 
 }  // namespace scaleworth::probes::host

@@ -95,11 +95,9 @@ T reference_value(std::int64_t index, std::int64_t steps, bool fused) {
 
 template <class T>
 std::vector<T> reference_chains(std::int64_t count, std::int64_t steps, bool fused) {
-  std::vector<T> result(static_cast<std::size_t>(count));
+  std::vector<T> result(count);
   for (std::int64_t i = 0; i < count; ++i) {
-    result[static_cast<std::size_t>(i)] = i < start_period
-                                              ? reference_value<T>(i, steps, fused)
-                                              : result[static_cast<std::size_t>(i - start_period)];
+    result[i] = i < start_period ? reference_value<T>(i, steps, fused) : result[i - start_period];
   }
   return result;
 }

@@ -28,7 +28,7 @@ const KernelShape& shape_of(MemoryKernel kernel) {
                                      KernelShape{1, 1, &StoreKernels::write},
                                      KernelShape{2, 1, &StoreKernels::copy},
                                      KernelShape{3, 1, &StoreKernels::triad}};
-  return shapes.at(static_cast<std::size_t>(kernel));
+  return shapes.at(index_of(kernel));
 }
 
 StreamKernel choose_kernel(const MemoryWork& work) {
@@ -141,9 +141,9 @@ std::vector<Stream> place_streams(const MemoryWork& work, WorkerTeam& team, Arra
   pool.reserve(team,
                static_cast<std::size_t>(shape.arrays - shape.stored_arrays) * array_bytes,
                static_cast<std::size_t>(shape.stored_arrays) * array_bytes);
-  std::vector<Stream> streams(static_cast<std::size_t>(team.size()));
+  std::vector<Stream> streams(team.size());
   for (int worker = 0; worker < team.size(); ++worker) {
-    Stream& stream = streams[static_cast<std::size_t>(worker)];
+    Stream& stream = streams[worker];
     stream.kind = work.kernel;
     stream.kernel = choose_kernel(work);
     stream.sweep = sweep;
@@ -174,13 +174,12 @@ Measured time_memory(const MemoryWork& work, const Target& target, ArrayPool& po
   const double set_bytes = array_bytes * shape.arrays;
 
   team.run([&](int worker) {
-    Stream& stream = streams[static_cast<std::size_t>(worker)];
+    Stream& stream = streams[worker];
     if (shape.stored_arrays > 0) stream.poison_checked();
     stream.run(warm_up_pieces(sweep, set_bytes * work.workers));
   });
-  const UnitWork work_units{static_cast<double>(sweep.pieces), [&](int worker, std::int64_t units) {
-                              streams[static_cast<std::size_t>(worker)].run(units);
-                            }};
+  const UnitWork work_units{static_cast<double>(sweep.pieces),
+                            [&](int worker, std::int64_t units) { streams[worker].run(units); }};
   Measured measured;
   measured.samples = take_samples(team, work_units, target);
   for (const Stream& stream : streams) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/ranks/collective_timing.h"
 
+#include "src/core/lists.h"
 #include "src/core/process.h"
 
 #include <algorithm>
@@ -110,7 +111,7 @@ class Samples {
 
 std::vector<Stamp> gather(const Operation& operation, const std::vector<Stamp>& own) {
   const std::size_t bytes = own.size() * sizeof(Stamp);
-  const std::vector<std::size_t> bytes_of_rank(static_cast<std::size_t>(operation.ranks), bytes);
+  const std::vector<std::size_t> bytes_of_rank(operation.ranks, bytes);
   std::vector<Stamp> all(operation.rank == 0 ? own.size() * bytes_of_rank.size() : 0);
   check(operation.mpi,
         operation.mpi.gather_bytes(
@@ -213,43 +214,47 @@ CollectiveMeasured measure_collective(const Operation& operation,
   return operation.rank == 0 ? samples.result(message) : CollectiveMeasured{.message = message};
 }
 
+namespace {
+/// Two nodes, or one twice, and the rank of each that exchanges messages.
+struct NodePair {
+  std::pair<int, int> nodes;
+  std::pair<int, int> ranks;
+};
+
+/// Pairs that exchange at the same time; first those within the nodes.
+std::vector<std::vector<NodePair>> rounds_of_pairs(const std::vector<int>& node_of) {
+  std::vector<std::vector<int>> ranks_of(1 + std::ranges::max(node_of));  // by node
+  for (int rank = 0; rank < std::ssize(node_of); ++rank) ranks_of[node_of[rank]].push_back(rank);
+  std::vector<std::vector<NodePair>> rounds(1);
+  for (int node = 0; node < std::ssize(ranks_of); ++node)
+    if (const auto& here = ranks_of[node]; here.size() > 1)
+      rounds[0].push_back({{node, node}, {here[0], here[1]}});
+  for (const auto& round : pair_rounds(static_cast<int>(ranks_of.size())))
+    rounds.push_back(mapped(round, [&](const std::pair<int, int>& nodes) {
+      return NodePair{nodes, {ranks_of[nodes.first][0], ranks_of[nodes.second][0]}};
+    }));
+  // Twice: what disturbs one pair for a while is over when it comes again.
+  const auto again = rounds;
+  rounds.insert(rounds.end(), again.begin(), again.end());
+  return rounds;
+}
+}  // namespace
+
 std::vector<Point> measure_pairs(const MpiModule& mpi,
                                  MpiGroup world,
-                                 const std::vector<std::string>& hosts) {
+                                 const std::vector<int>& node_of) {
   struct Exchange {
     std::int64_t bytes;
     int repetitions;
   };
   constexpr std::array exchanges{Exchange{8, 10}, Exchange{1 << 18, 5}, Exchange{1 << 20, 5}};
-  struct Pair {
-    std::pair<int, int> nodes;
-    std::pair<int, int> ranks;
-  };
-  std::vector<std::vector<int>> ranks_of;  // by node
-  std::map<std::string, std::size_t> nodes;
-  for (int rank = 0; rank < std::ssize(hosts); ++rank) {
-    const std::size_t node = nodes.emplace(hosts[rank], ranks_of.size()).first->second;
-    ranks_of.resize(std::max(ranks_of.size(), node + 1));
-    ranks_of[node].push_back(rank);
-  }
-  std::vector<std::vector<Pair>> rounds(1);
-  for (int node = 0; node < std::ssize(ranks_of); ++node)
-    if (const auto& here = ranks_of[node]; here.size() > 1)
-      rounds[0].push_back({{node, node}, {here[0], here[1]}});
-  for (const auto& round : pair_rounds(static_cast<int>(ranks_of.size()))) {
-    auto& pairs = rounds.emplace_back();
-    for (const auto& [a, b] : round) pairs.push_back({{a, b}, {ranks_of[a][0], ranks_of[b][0]}});
-  }
   const int own = mpi.rank(world);
   std::vector<char> send(exchanges.back().bytes);
   std::vector<char> receive(exchanges.back().bytes);
   std::vector<Point> points;
-  // Twice: what disturbs one pair for a while is over when it comes again.
-  const auto again = rounds;
-  rounds.insert(rounds.end(), again.begin(), again.end());
-  for (const auto& round : rounds) {
+  for (const auto& round : rounds_of_pairs(node_of)) {
     int partner = -1;
-    for (const Pair& pair : round) {
+    for (const NodePair& pair : round) {
       if (pair.ranks.first == own) partner = pair.ranks.second;
       if (pair.ranks.second == own) partner = pair.ranks.first;
     }
@@ -271,10 +276,10 @@ std::vector<Point> measure_pairs(const MpiModule& mpi,
                                            exchange.bytes);
         if (i > 0) own_s[i - 1] = 0.5e-9 * static_cast<double>(steady_now_ns() - begin);
       }
-      std::vector<double> all(hosts.size() * repetitions);
+      std::vector<double> all(node_of.size() * repetitions);
       status |= mpi.all_gather_bytes(world, own_s.data(), all.data(), repetitions * sizeof(double));
       check(mpi, status);
-      for (const Pair& pair : round) {
+      for (const NodePair& pair : round) {
         const auto times = all.begin() + pair.ranks.first * exchange.repetitions;  // who began
         const Bytes bytes(static_cast<double>(exchange.bytes));
         Point& point = points.emplace_back(
@@ -365,7 +370,7 @@ std::vector<Stamp> time_repetitions(const Operation& operation,
                                     int repetitions,
                                     int operations,
                                     const std::optional<CommonStart>& start) {
-  std::vector<Stamp> stamps(static_cast<std::size_t>(repetitions));
+  std::vector<Stamp> stamps(repetitions);
   int status = 0;
   for (Stamp& stamp : stamps) {
     if (start) {

@@ -29,14 +29,14 @@ CollectiveMeasured measure_collective(const Operation& operation,
                                       const ClockOffset& clock,
                                       Watchdog& watchdog);
 
-/// Every node with every other, or with some (`pair_rounds`): the first rank of each sends a message
-/// to that of another and gets it back, while all other pairs of the round do; before that with the
-/// second rank of its node. Points on rank 0: send_receive of 8 B, 256 KiB and 1 MiB with the nodes
-/// as source_index and target_index (equal within a node), numbered in the order of their first
-/// ranks, and half the times of there and back. `hosts`: by rank.
+/// Every node with every other, or with some (`pair_rounds`): the first rank of each sends a
+/// message to that of another and gets it back, while all other pairs of the round do; before that
+/// with the second rank of its node. Points on rank 0: send_receive of 8 B, 256 KiB and 1 MiB with
+/// the nodes as source_index and target_index (equal within a node), and half the times of there
+/// and back. `node_of`: by rank.
 std::vector<Point> measure_pairs(const MpiModule& mpi,
                                  MpiGroup world,
-                                 const std::vector<std::string>& hosts);
+                                 const std::vector<int>& node_of);
 
 // The timed loops: nothing but clock readings, the operation and the barrier before it.
 

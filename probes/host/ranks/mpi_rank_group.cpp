@@ -2,6 +2,7 @@
 #include "probes/host/ranks/mpi_rank_group.h"
 
 #include "probes/host/ranks/collective_timing.h"
+#include "src/core/files/atomic_file.h"
 #include "src/core/process.h"
 
 #include <algorithm>
@@ -36,8 +37,8 @@ std::string describe_placement(const std::vector<int>& node, int nodes) {
 void refuse_what_mpi_lacks(const CollectiveWork& work) {
   const bool known = std::find(all_collectives.begin(), all_collectives.end(), work.collective) !=
                      all_collectives.end();
-  if (!known || work.mode == CollectiveMode::graph || work.in_place ||
-      !work.members.empty() || !work.algorithm.empty()) {
+  if (!known || work.mode == CollectiveMode::graph || work.in_place || !work.members.empty() ||
+      !work.algorithm.empty()) {
     throw NothingToMeasure(
         "MPI ranks measure six collectives among the first ranks, isolated and back to back, out "
         "of place, with the library's own algorithm");
@@ -86,10 +87,8 @@ MpiRankGroup::MpiRankGroup(const MpiModule& mpi, MpiRankGroupOptions options)
       rank_(mpi.rank(world_)),
       size_(mpi.size(world_)),
       watchdog_(options_.stall_limit, end_this_rank(rank_)) {
-  std::map<std::string, int> numbers;
-  for (const std::string& host : exchange(host_identity()))
-    node_.push_back(numbers.emplace(host, static_cast<int>(numbers.size())).first->second);
-  nodes_ = static_cast<int>(numbers.size());
+  node_ = node_numbers(exchange(host_identity()));
+  nodes_ = 1 + std::ranges::max(node_);
   placement_ = describe_placement(node_, nodes_);
   const auto watch = watchdog_.watch("comparing memory");
   const double own = -options_.available_memory_per_rank.value();
@@ -145,21 +144,8 @@ std::vector<std::string> MpiRankGroup::exchange(const std::string& own) {
 
 void MpiRankGroup::together(const std::function<void()>& action) {
   const auto watch = watchdog_.watch("waiting for what another rank does alone", sleeping_limit);
-  std::exception_ptr own;
-  const RankTrouble trouble = trouble_of(rank_, [&] {
-    try {
-      action();
-    } catch (...) {
-      own = std::current_exception();
-      throw;
-    }
-  });
-  try {
-    agree(mpi_, world_, trouble);
-  } catch (const ProbeFailure&) {
-    if (own) std::rethrow_exception(own);
-    throw;
-  }
+  act_and_agree(action,
+                [&](const auto& watched) { agree(mpi_, world_, trouble_of(rank_, watched)); });
 }
 
 void MpiRankGroup::on_first_ranks(int ranks,
@@ -303,26 +289,12 @@ Watchdog::OnStall end_this_rank(int rank) {
   };
 }
 
-std::vector<std::filesystem::path> mpi_module_candidates(const std::filesystem::path& program) {
-  std::filesystem::path folder = program.parent_path();
-  std::vector<std::filesystem::path> candidates{folder / file_name};
-  for (int level = 0; level < 3 && folder != folder.root_path(); ++level) {
-    folder = folder.parent_path();
-    candidates.push_back(folder / "lib" / "scaleworth" / file_name);
-  }
-  return candidates;
-}
-
 Outcome<const MpiModule*> open_mpi(const std::string& path) {
   if (!path.empty()) {
     // A bare name would send dlopen to the library path instead of the file that was meant.
     return open_file(std::filesystem::absolute(path));
   }
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  for (const auto& candidate : mpi_module_candidates(program)) {
-    if (std::filesystem::exists(candidate, error)) return open_file(candidate);
-  }
+  if (const auto file = find_installed(file_name); !file.empty()) return open_file(file);
   return Skipped{
       fmt::format("the MPI module {} lies neither beside the program nor in ../lib/scaleworth: "
                   "build with -DSCALEWORTH_MPI=ON or name it with --mpi-module",

@@ -27,23 +27,19 @@ namespace scaleworth::probes::host {
 // Ends a rank that waits for a lost one: MPI's blocking calls have no timeout of their own.
 
 /// A thread that sleeps until a deadline; it costs nothing while work makes progress.
-class Watchdog {
+class Watchdog : NonCopyable {
  public:
   using OnStall = std::function<void(const std::string& what)>;
 
   /// `on_stall` runs on the watchdog's thread when nothing was heard for `limit` during work.
   Watchdog(std::chrono::nanoseconds limit, OnStall on_stall);
   ~Watchdog();
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
 
   /// Work that is watched while this lives.
-  class Watch {
+  class Watch : NonCopyable {
    public:
     explicit Watch(Watchdog& dog) : dog_(dog) {}
     ~Watch() { dog_.end(); }
-    Watch(const Watch&) = delete;
-    Watch& operator=(const Watch&) = delete;
 
    private:
     Watchdog& dog_;
@@ -128,8 +124,6 @@ class MpiRankGroup final : public RankGroup {
  public:
   MpiRankGroup(const MpiModule& mpi, MpiRankGroupOptions options);
   ~MpiRankGroup() override;
-  MpiRankGroup(const MpiRankGroup&) = delete;
-  MpiRankGroup& operator=(const MpiRankGroup&) = delete;
 
   Rank rank() const override { return Rank{rank_}; }
   int size() const override { return size_; }
@@ -190,12 +184,9 @@ void check(const MpiModule& mpi, int status);
 
 // Opens the MPI module at run time, so that the program itself starts on machines without MPI.
 
-/// Where the module is looked for when no path is given, in order: beside the program, then
-/// lib/scaleworth below the three directories above it (an installation's prefix, a build tree).
-std::vector<std::filesystem::path> mpi_module_candidates(const std::filesystem::path& program);
-
-/// The module's table, not yet initialised (call `init`). It stays open until the program ends,
-/// because MPI cannot be unloaded. Failed: `path` is not a usable module. Skipped: MPI or the
-/// module is not installed. Either reason ends with the remedy.
+/// The module's table, not yet initialised (call `init`), of `path` or as find_installed() finds
+/// it. It stays open until the program ends, because MPI cannot be unloaded. Failed: `path` is not
+/// a usable module. Skipped: MPI or the module is not installed. Either reason ends with the
+/// remedy.
 Outcome<const MpiModule*> open_mpi(const std::string& path = {});
 }  // namespace scaleworth::probes::host

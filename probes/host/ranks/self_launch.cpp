@@ -3,6 +3,7 @@
 
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
+#include "src/core/non_copyable.h"
 #include "src/core/process.h"
 
 #include <array>
@@ -43,7 +44,7 @@ constexpr int wake_ms = 100;
 constexpr int cannot_start = 127;
 
 /// Both ends of a pipe, closed when this goes.
-class Pipe {
+class Pipe : NonCopyable {
  public:
   Pipe() {
     if (pipe2(ends_.data(), O_CLOEXEC) != 0) {
@@ -54,9 +55,6 @@ class Pipe {
     close(ends_[0]);
     close_writer();
   }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-
   int reader() const { return ends_[0]; }
   int writer() const { return ends_[1]; }
   void close_writer() {

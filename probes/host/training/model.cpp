@@ -324,7 +324,7 @@ void Transformer::allocate() {
   gradients_.resize(layout_.total);
   tokens_.resize(static_cast<std::size_t>(sequences_) * (sequence + 1));
   targets_.resize(tokens);
-  layers_.resize(static_cast<std::size_t>(shape_.layers));
+  layers_.resize(shape_.layers);
   for (LayerActivations& a : layers_) {
     for (auto* one : {&a.input, &a.normed1, &a.context, &a.middle, &a.normed2}) {
       one->resize(tokens * d);

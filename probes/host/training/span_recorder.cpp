@@ -22,7 +22,7 @@ void append_spans(const std::vector<RecordedSpan>& spans,
                               span.sequence,
                               std::chrono::nanoseconds(span.start_ns) + offset,
                               std::chrono::nanoseconds(span.end_ns) + offset,
-                              names.at(static_cast<std::size_t>(span.name))});
+                              names.at(span.name)});
   }
 }
 
@@ -71,7 +71,7 @@ using std::chrono::nanoseconds;
 template <class T>
 std::vector<T> all_gather(const MpiModule& mpi, MpiGroup group, const T& own) {
   static_assert(std::is_trivially_copyable_v<T>);
-  std::vector<T> all(static_cast<std::size_t>(mpi.size(group)));
+  std::vector<T> all(mpi.size(group));
   check(mpi, mpi.all_gather_bytes(group, &own, all.data(), sizeof(T)));
   return all;
 }

@@ -44,21 +44,74 @@ function numberFrom(text) {
   return text !== null && text.trim() !== '' && Number.isFinite(number) && number >= 0 ? number : null;
 }
 
-// `data` as decision_page_data() of report/decision/decision_page.cpp writes it.
-export function whatIf(data, header) {
-  const { currency, words } = data;
+function termsOf(texts) {
+  return {
+    price: numberFrom(texts.price),
+    value: numberFrom(texts.value) ?? 0,
+    deadline: numberFrom(texts.deadline),
+  };
+}
+
+function termsForm(data) {
   const field = (name, disabled) => {
     const input = element('input', { type: 'text', inputMode: 'decimal', name, autocomplete: 'off', disabled });
     input.dataset.given = data.given[name];
-    return element('label', {}, words[name], input);
+    return element('label', {}, data.words[name], input);
   };
-  const form = element(
+  return element(
     'form',
     {},
     field('price', data.own_prices),
     field('value', false),
     field('deadline', data.failures),
   );
+}
+
+// The counts at these terms; `printed` writes a cost.
+function tableParts(words, rows, chosen, values, printed) {
+  const heading = (text, column) =>
+    element('th', { scope: 'col', className: column < 3 ? 'number' : '', textContent: filled(text, values) });
+  const number = (textContent) => element('td', { className: 'number', textContent });
+  const line = (one) =>
+    element(
+      'tr',
+      { className: one === chosen ? 'chosen' : '' },
+      number(one.row.printed),
+      number(one.row.time),
+      number(one.cost ? printed(one.cost) : 'n/a'),
+      element('td', { textContent: one.gate }),
+      element('td', { textContent: one === chosen ? words.mark : '' }),
+    );
+  return [
+    element('thead', {}, element('tr', {}, ...words.headers.map(heading))),
+    element('tbody', {}, ...rows.map(line)),
+  ];
+}
+
+// The chart of cost against time at these terms.
+function recharted(chart, data, { rows, chosen, cheapest, fastest }) {
+  const { words } = data;
+  const scale = isNextToNothing({ rows }) ? data.million : 1;
+  const of = new Map(rows.map((one) => [one.row.count, one]));
+  const marks = [[chosen, words.mark_taken], [cheapest, words.mark_cheapest], [fastest, words.mark_fastest]];
+  const named = (one) => {
+    const names = marks.filter(([marked]) => marked === one).map(([, name]) => name);
+    return one.row.printed + (names.length ? `: ${names.join(', ')}` : '');
+  };
+  return {
+    ...chart,
+    y: filled(words.cost_axis, { per_million: scale === 1 ? '' : words.per_million }),
+    rows: chart.rows.map((row) => {
+      const one = of.get(row.count);
+      return { ...row, name: named(one), cost: one.cost.value * scale, taken: one === chosen };
+    }),
+  };
+}
+
+// `data` as decision_page_data() of report/decision/decision_page.cpp writes it.
+export function whatIf(data, header) {
+  const { currency, words } = data;
+  const form = termsForm(data);
   const says = element('p', { className: 'note' });
   says.setAttribute('role', 'status');
   const table = element('table');
@@ -85,11 +138,6 @@ export function whatIf(data, header) {
   const writtenHeadline = headline.textContent;
   const writtenAnswer = verdict.className;
   const inputs = [...form.querySelectorAll('input')];
-  const termsOf = (texts) => ({
-    price: numberFrom(texts.price),
-    value: numberFrom(texts.value) ?? 0,
-    deadline: numberFrom(texts.deadline),
-  });
   const given = termsOf(data.given);
 
   function recompute() {
@@ -129,51 +177,16 @@ export function whatIf(data, header) {
       values.paid = priced ? `${values.cost}, ` : '';
       values.why = passing === result.rows.length ? values.objective : passing === 1 ? words.only : filled(words.of_passing, values);
     }
-    const heading = (text, column) =>
-      element('th', { scope: 'col', className: column < 3 ? 'number' : '', textContent: filled(text, values) });
-    const number = (textContent) => element('td', { className: 'number', textContent });
-    const line = (one) =>
-      element(
-        'tr',
-        { className: one === chosen ? 'chosen' : '' },
-        number(one.row.printed),
-        number(one.row.time),
-        number(one.cost ? printed(one.cost) : 'n/a'),
-        element('td', { textContent: one.gate }),
-        element('td', { textContent: one === chosen ? words.mark : '' }),
-      );
-    table.replaceChildren(
-      element('thead', {}, element('tr', {}, ...words.headers.map(heading))),
-      element('tbody', {}, ...rows.map(line)),
-    );
+    table.replaceChildren(...tableParts(words, rows, chosen, values, printed));
     const answer = chosen ? filled(words.answer, values) : words.no_answer;
     headline.textContent = changed.length ? answer : writtenHeadline;
     verdict.className = changed.length ? `verdict recomputed ${chosen ? 'yes' : 'no'}` : writtenAnswer;
     panel.classList.toggle('changed', changed.length > 0);
-    redraw('chart-tradeoff', (chart) => (changed.length && priced ? recharted(chart, result) : chart));
+    redraw('chart-tradeoff', (chart) => (changed.length && priced ? recharted(chart, data, result) : chart));
     says.textContent = changed.length ? words.changed : words.as_written;
     showTiles(tiles, chosen ? words.tiles : words.none, values);
     const query = changed.map((input) => `${input.name}=${encodeURIComponent(input.value.trim())}`).join('&');
     if (query || location.hash.includes('=')) history.replaceState(null, '', query ? `#${query}` : '#');
-  }
-
-  // The chart of cost against time at these terms.
-  function recharted(chart, { rows, chosen, cheapest, fastest }) {
-    const scale = isNextToNothing({ rows }) ? data.million : 1;
-    const of = new Map(rows.map((one) => [one.row.count, one]));
-    const marks = [[chosen, words.mark_taken], [cheapest, words.mark_cheapest], [fastest, words.mark_fastest]];
-    const named = (one) => {
-      const names = marks.filter(([marked]) => marked === one).map(([, name]) => name);
-      return one.row.printed + (names.length ? `: ${names.join(', ')}` : '');
-    };
-    return {
-      ...chart,
-      y: filled(words.cost_axis, { per_million: scale === 1 ? '' : words.per_million }),
-      rows: chart.rows.map((row) => {
-        const one = of.get(row.count);
-        return { ...row, name: named(one), cost: one.cost.value * scale, taken: one === chosen };
-      }),
-    };
   }
 
   function fill() {

@@ -87,8 +87,8 @@ std::unique_ptr<RankGroup> make_group(const MpiJob& job,
 
 /// Which of the nodes, or of the ways between them, is slow.
 void record_pairs(const MpiJob& job, RankGroup& group, Session& session) {
-  const std::vector<std::string> hosts = session.record_nodes(group);
-  for (Point& point : host::measure_pairs(job.mpi(), job.mpi().world(), hosts))
+  session.record_nodes(group);
+  for (Point& point : host::measure_pairs(job.mpi(), job.mpi().world(), group.links().node))
     group.on_rank_0([&] { session.add(std::move(point)); });
 }
 

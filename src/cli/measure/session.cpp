@@ -165,6 +165,7 @@ void Session::until_interrupted(const std::function<void()>& measure) {
     measure();
   } catch (const Interrupted& interrupted) {
     interruption_ = interrupted;
+    run_.interruption = interrupted.what();
   }
 }
 
@@ -194,8 +195,8 @@ void Session::record_ranks(const RankGroup& group,
   folder_ = std::string(ranks_folder_name) + "/";
 }
 
-std::vector<std::string> Session::record_nodes(RankGroup& group) {
-  std::vector<std::string> hosts = group.exchange(host_identity());
+void Session::record_nodes(RankGroup& group) {
+  const std::vector<std::string> hosts = group.exchange(host_identity());
   const std::vector<std::string> networks = group.exchange(host::network_rates());
   FactSection nodes{"nodes", {}};
   std::vector<std::string> known;
@@ -210,7 +211,6 @@ std::vector<std::string> Session::record_nodes(RankGroup& group) {
       nodes.facts.push_back({number + " network", Value(networks[rank]), "/sys/class on it"});
   }
   run_.environment.push_back(std::move(nodes));
-  return hosts;
 }
 
 void Session::count_ranks(RankGroup& group) {
@@ -270,7 +270,6 @@ void Session::adopt_part(const std::string& part,
 }
 
 void Session::close() {
-  run_.interruption = interruption_ ? interruption_->what() : "";
   run_.complete = !interruption_;
   save();
   if (disk_trouble_ && !options_.part_of_bench.empty())
@@ -283,7 +282,6 @@ int Session::conclude() {
     return exit_code();
   }
   run_.environment.push_back(load_.facts(other_ranks_cpu_s_));
-  run_.interruption = interruption_ ? interruption_->what() : "";
   run_.complete = !interruption_;
   ReportOptions page = options_.report;
   page.render.format = report::Format::html;

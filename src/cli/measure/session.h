@@ -99,8 +99,8 @@ class Session final : public Recorder {
   void record_environment(Machine& machine, std::span<const pid_t> own = {});
   /// How the ranks of `group` came about.
   void record_ranks(const RankGroup& group, const char* medium, const LaunchEnvironment& launch);
-  /// Each node with its ranks and network cards. Returns the host of every process; on all of them.
-  std::vector<std::string> record_nodes(RankGroup& group);
+  /// Each node with its ranks and network cards.
+  void record_nodes(RankGroup& group);
   /// After the last probe, on every rank: the CPU time of the job's other processes on this node is
   /// not that of other programs.
   void count_ranks(RankGroup& group);

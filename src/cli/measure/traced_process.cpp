@@ -2,6 +2,7 @@
 #include "src/cli/measure/traced_process.h"
 
 #include "src/core/error.h"
+#include "src/core/files/atomic_file.h"
 
 #include <array>
 #include <cerrno>
@@ -134,20 +135,9 @@ int run_child(const std::vector<std::string>& command, const Variables& variable
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-std::vector<fs::path> capture_library_candidates(const fs::path& program) {
-  constexpr int levels = 2;
-  fs::path folder = program.parent_path();
-  std::vector<fs::path> candidates{folder / library_name};
-  for (int level = 0; level < levels && folder != folder.root_path(); ++level) {
-    folder = folder.parent_path();
-    candidates.push_back(folder / "lib" / "scaleworth" / library_name);
-  }
-  return candidates;
-}
-
 fs::path find_capture_library(const std::string& named) {
-  std::error_code error;
   if (!named.empty()) {
+    std::error_code error;
     const fs::path file = fs::absolute(named);
     if (!fs::is_regular_file(file, error))
       throw UserError("--library " + named + ": there is no such file");
@@ -157,10 +147,7 @@ fs::path find_capture_library(const std::string& named) {
       throw UserError("--library " + named + ": this is no library; give libscaleworth_inject.so");
     return file;
   }
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  for (const fs::path& candidate : capture_library_candidates(program)) {
-    if (fs::is_regular_file(candidate, error)) return candidate;
-  }
+  if (fs::path file = find_installed(library_name); !file.empty()) return file;
   throw UserError(
       "the capture library {} lies neither beside the program nor in ../lib/scaleworth: it belongs "
       "to builds with CUDA (cmake --preset cuda), or name it with --library",

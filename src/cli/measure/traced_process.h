@@ -28,11 +28,7 @@ struct TraceOptions {
 /// code, 128 + n for signal n. Signals sent to us go on to it. Throws UserError.
 int run_child(const std::vector<std::string>& command, const Variables& variables);
 
-/// Where the capture library may lie for a program of ours at `program`: beside it and in
-/// lib/scaleworth of the folders above, best first.
-std::vector<std::filesystem::path> capture_library_candidates(const std::filesystem::path& program);
-
-/// `named`, else the first candidate that is there. Throws UserError with the way to get one.
+/// `named`, else as find_installed() finds it. Throws UserError with the way to get one.
 std::filesystem::path find_capture_library(const std::string& named);
 
 struct TracedEnvironment {

@@ -162,7 +162,7 @@ static_assert(ids_in_order(metrics) && metrics.back().id == M::saved_time);
 }  // namespace
 
 const MetricInfo& info(Metric metric) {
-  return metrics.at(static_cast<std::size_t>(metric));
+  return metrics.at(index_of(metric));
 }
 
 std::span<const MetricInfo> all_metrics() {

@@ -178,7 +178,7 @@ bool is_of(const ParameterInfo& about, const SettingValue& value) {
 }  // namespace
 
 const ParameterInfo& info(Parameter parameter) {
-  return parameters.at(static_cast<std::size_t>(parameter));
+  return parameters.at(index_of(parameter));
 }
 
 std::span<const ParameterInfo> all_parameters() {

@@ -276,11 +276,11 @@ concept Vocabulary =
 
 template <Vocabulary E>
 constexpr const char* key_of(E value) {
-  return word_list<E>.at(static_cast<std::size_t>(value)).key;
+  return word_list<E>.at(index_of(value)).key;
 }
 template <Vocabulary E>
 constexpr const char* word_of(E value) {
-  return word_list<E>.at(static_cast<std::size_t>(value)).word;
+  return word_list<E>.at(index_of(value)).word;
 }
 /// Absent for what is no key.
 template <Vocabulary E>
@@ -301,13 +301,13 @@ inline constexpr auto every = [] {
 /// Bytes of one element in memory, block scales left out.
 constexpr double element_bytes(NumberFormat format) {
   constexpr std::array bytes{8.0, 4.0, 4.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5};
-  return bytes.at(static_cast<std::size_t>(format));
+  return bytes.at(index_of(format));
 }
 
 /// Of one element of a product's output.
 constexpr double output_element_bytes(NumberFormat format) {
   constexpr std::array bytes{8.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 2.0, 4.0, 2.0, 2.0};
-  return bytes.at(static_cast<std::size_t>(format));
+  return bytes.at(index_of(format));
 }
 
 /// A value of some vocabulary. Which one is told by its list of words.

@@ -60,15 +60,13 @@ bool sync(int descriptor) {
 }
 
 /// A file descriptor that is closed when it goes out of scope.
-class File {
+class File : NonCopyable {
  public:
   File(const fs::path& path, int flags)
       : descriptor_(open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
   ~File() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
 
   bool is_open() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }
@@ -193,6 +191,23 @@ void make_directory(const fs::path& path) {
   fs::create_directories(path, error);
   if (error) fail_to_write(path, error.value());
   if (!fs::is_directory(path, error)) fail_to_write(path, ENOTDIR);
+}
+
+std::vector<fs::path> installed_candidates(const fs::path& program, const std::string& name) {
+  fs::path folder = program.parent_path();
+  std::vector<fs::path> candidates{folder / name};
+  for (int level = 0; level < 3 && folder != folder.root_path(); ++level) {
+    folder = folder.parent_path();
+    candidates.push_back(folder / "lib" / "scaleworth" / name);
+  }
+  return candidates;
+}
+
+fs::path find_installed(const std::string& name) {
+  std::error_code error;
+  for (const fs::path& file : installed_candidates(fs::read_symlink("/proc/self/exe", error), name))
+    if (fs::is_regular_file(file, error)) return file;
+  return {};
 }
 
 std::string read_whole(const std::string& path,

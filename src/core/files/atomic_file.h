@@ -2,11 +2,14 @@
 /// Files as wholes: never half of one, whatever happens while they are written; read within bounds.
 #pragma once
 
+#include "src/core/non_copyable.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace scaleworth {
 /// Files are the user's alone to read: a run says much about a machine and a job.
@@ -14,14 +17,12 @@ namespace scaleworth {
 /// A file that takes its name only when it is whole. Until then it has no name, or, where the file
 /// system knows no such files, one in the same folder that nobody can foresee; it goes with this
 /// object, and without a name with the process, however that ends.
-class NewFile {
+class NewFile : NonCopyable {
  public:
   enum class Readers { user, as_umask };
   /// Throws UserError naming `path`, cause and remedy, as all of them.
   explicit NewFile(std::filesystem::path path, Readers readers = Readers::user);
   ~NewFile();
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
 
   int descriptor() const { return descriptor_; }
   void write(std::string_view contents);
@@ -50,12 +51,10 @@ void append_to_file(const std::filesystem::path& path,
                     Existing existing);
 
 /// A file in memory that other processes of this user can write to by its path, while it lives.
-class MemoryFile {
+class MemoryFile : NonCopyable {
  public:
   MemoryFile();
   ~MemoryFile();
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
   /// Where the system has no such files, one that keeps nothing.
   std::string path() const;
   std::uintmax_t size() const;
@@ -66,6 +65,13 @@ class MemoryFile {
 
 /// Creates the directory and its parents. Throws UserError as above.
 void make_directory(const std::filesystem::path& path);
+
+/// Where a file of ours may lie for a program at `program`, best first: beside it, and in
+/// lib/scaleworth below the three folders above it (an installation's prefix, a build tree).
+std::vector<std::filesystem::path> installed_candidates(const std::filesystem::path& program,
+                                                        const std::string& name);
+/// The first of them for this program that is there; empty for none.
+std::filesystem::path find_installed(const std::string& name);
 
 /// The contents of a file or pipe. Throws UserError beginning with `name` when it cannot be read,
 /// and ending in `limit` when it has more than `most` bytes.

@@ -16,6 +16,8 @@ std::string csv_line(const std::vector<std::string>& cells);
 /// Without what is `blank` at both ends: spaces, tabs and line ends.
 std::string_view trimmed(std::string_view text, std::string_view blank = " \t\r\n");
 
+/// With lower case in place of ASCII's upper case letters.
+std::string lower_case(std::string_view text);
 /// What stands between the separators, one part more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char separator);
 

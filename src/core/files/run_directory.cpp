@@ -85,9 +85,7 @@ void sampling_fields(Fields& json, const std::map<Metric, Series>& samples) {
         list.members_if(series != nullptr && is_taken_by_others(*series), [&](Fields& entry) {
           const Sampling sampling = series ? series->sampling : Sampling{};
           entry.object(about.key, [&](Fields& each) {
-            each("kind",
-                 sampling_kinds.at(static_cast<std::size_t>(sampling.kind)),
-                 one_of("single|mean|minimum"));
+            each("kind", sampling_kinds.at(index_of(sampling.kind)), one_of("single|mean|minimum"));
             each("of", sampling.of);
             each("resolution", sampling.resolution);
           });

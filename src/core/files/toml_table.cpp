@@ -260,7 +260,7 @@ std::string read_small_file(const std::string& path) {
   if (!stream) throw UserError("{}: cannot be opened for reading", path);
   std::string text(largest_file + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
+  text.resize(stream.gcount());
   if (stream.bad()) throw UserError("{}: cannot be read", path);
   if (text.size() > largest_file) {
     throw UserError("{}: larger than 4 MiB, so it is no catalogue", path);

@@ -103,8 +103,7 @@ Autocorrelation autocorrelation(std::span<const double> series) {
   if (n < 6.0) return {0.0, n};
   const std::vector<double> ranks = centred_ranks(series);
   const auto product = [&](std::size_t lag) {
-    return std::inner_product(
-        ranks.begin() + static_cast<std::ptrdiff_t>(lag), ranks.end(), ranks.begin(), 0.0);
+    return std::inner_product(ranks.begin() + lag, ranks.end(), ranks.begin(), 0.0);
   };
   const double squares = product(0);
   if (squares == 0.0) return {0.0, n};

@@ -65,7 +65,7 @@ Trend trend_of(std::vector<double> series) {
   const auto n = static_cast<double>(series.size());
   const double variance = (n * (n - 1.0) * (2.0 * n + 5.0) - tie_correction(series)) / 18.0;
   if (variance <= 0.0 || concordance == 0.0) return {};  // equal samples
-  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
+  const auto middle = slopes.begin() + (slopes.size() / 2);
   std::nth_element(slopes.begin(), middle, slopes.end());
   for (std::size_t i = 0; i < series.size(); ++i) series[i] -= *middle * static_cast<double>(i);
   const double inflated = variance * n / autocorrelation(series).effective;

@@ -59,7 +59,7 @@ double LinearLaw::at(double count) const {
 
 double LinearLaw::coefficient(const LawTerm& term) const {
   const auto found = std::find(terms.begin(), terms.end(), term);
-  return found == terms.end() ? 0.0 : coefficients[static_cast<std::size_t>(found - terms.begin())];
+  return found == terms.end() ? 0.0 : coefficients[found - terms.begin()];
 }
 
 LinearLaw fit_linear(std::vector<LawTerm> terms, std::span<const TimePoint> points, TimeAt known) {

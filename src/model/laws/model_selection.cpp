@@ -160,7 +160,7 @@ std::optional<std::size_t> outlier_row(const std::vector<LawFamily>& families,
   double farthest = outlier_error;
   for (std::size_t i = 1; i + 1 < points.size(); ++i) {
     Points others = points;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    others.erase(others.begin() + i);
     const auto laws = weigh(families, others, {});
     const auto best = std::ranges::max_element(laws, {}, &WeightedLaw::weight);
     const double left = std::max(1.0, static_cast<double>(others.size() - best->family.parameters));
@@ -188,7 +188,7 @@ void hold_out(CombinedLaw& law,
   if (points.size() > from + most_held_out) from = points.size() - most_held_out;
   for (std::size_t known = from; known < points.size(); ++known) {
     const TimePoint& next = points[known];
-    const Points before(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(known));
+    const Points before(points.begin(), points.begin() + known);
     const auto laws = weigh(families, before, noise);
     const double error = combined_log_time(laws, next, next.count) - std::log(next.time);
     squares += std::pow(error / std::max(0.5, std::log2(next.count / before.back().count)), 2);
@@ -318,7 +318,7 @@ std::optional<CombinedLaw> combine_laws(Points points,
   law.weak = weak;
   if (const auto outlier = outlier_row(families, points)) {
     law.outlier = points[*outlier].ranks();
-    points.erase(points.begin() + static_cast<std::ptrdiff_t>(*outlier));
+    points.erase(points.begin() + (*outlier));
   }
   const Noise noise = noise_of(points);
   law.laws = weigh(families, points, noise);

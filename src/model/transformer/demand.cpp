@@ -341,7 +341,7 @@ std::vector<double> left_out_errors(const std::vector<ServicePoint>& curve) {
   std::vector<double> errors;
   for (std::size_t i = 1; i + 1 < curve.size() && curve.size() > 3; ++i) {
     std::vector<ServicePoint> others = curve;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    others.erase(others.begin() + i);
     errors.push_back(
         std::abs(ServiceLaw(others).rate(curve[i].concurrency) / rate_of(curve[i]) - 1.0));
   }

@@ -82,7 +82,7 @@ double pairs_of_prompt(const ServedModel::Attention& kind, double tokens, double
 
 const char* phase_bound_name(PhaseBound bound) {
   constexpr std::array names{"compute", "memory", "communication"};
-  return names.at(static_cast<std::size_t>(bound));
+  return names.at(index_of(bound));
 }
 
 void check_group(const ServingGroup& group) {

@@ -122,7 +122,7 @@ ForwardFlops forward_flops(const TransformerModel& model,
 
 const char* recomputation_name(Recomputation recomputation) {
   constexpr std::array names{"none", "selective", "full"};
-  return names.at(static_cast<std::size_t>(recomputation));
+  return names.at(index_of(recomputation));
 }
 
 Weights weights(const TransformerModel& model) {

@@ -239,7 +239,7 @@ void settle_costs(const JobReplay& replay, double gpu_seconds, StragglerReport& 
   std::vector<Change> changes{replay.without(all)};
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::vector<Straggler> others = all;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    others.erase(others.begin() + i);
     changes.push_back(replay.without({all[i]}));
     changes.push_back(replay.without(others));
   }

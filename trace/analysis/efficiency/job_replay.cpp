@@ -3,6 +3,7 @@
 
 #include "src/core/statistics/sample_statistics.h"
 #include "trace/analysis/efficiency/efficiency.h"
+#include "trace/analysis/stragglers.h"
 
 #include <cmath>
 #include <map>
@@ -71,8 +72,8 @@ class Pieces {
 
   /// Of all operations of a piece, in ns.
   double time(std::size_t rank, std::size_t piece) const {
-    const auto first = times[rank].begin() + static_cast<std::ptrdiff_t>(piece * operations.size());
-    return std::accumulate(first, first + static_cast<std::ptrdiff_t>(operations.size()), 0.0);
+    const auto first = times[rank].begin() + (piece * operations.size());
+    return std::accumulate(first, first + operations.size(), 0.0);
   }
 
   /// As `times` of the median of `ranks`; of one alone its mean piece.
@@ -117,20 +118,6 @@ class Pieces {
 };
 
 namespace {
-/// Of `count` draws, each of which hits with probability `p`, at least `least` do (the binomial's
-/// upper tail, in logarithms).
-double chance_of(std::size_t least, std::size_t count, double p) {
-  const auto n = static_cast<double>(count);
-  double tail = 0.0;
-  for (auto k = static_cast<double>(least); k <= n; ++k) {
-    const double one = std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
-                                k * std::log(p) + (n - k) * std::log1p(-p));
-    tail += one;
-    if (k > n * p && one < 1e-6 * tail) break;
-  }
-  return tail;
-}
-
 struct LatePieces {
   bool gather = false;  // more of the group's late pieces are this rank's than chance gives it
   bool vary = false;    // how much longer its pieces take changes from one to the next
@@ -146,10 +133,10 @@ std::vector<LatePieces> late_pieces(const Pieces& pieces,
   constexpr double least_excess = 0.03;
   constexpr double least_variation = 0.02;
   constexpr double rare = 1e-3;
-  constexpr std::size_t fewest = 3;
+  constexpr int fewest = 3;
   std::vector<LatePieces> found(ranks.size());
   const std::size_t kinds = pieces.operations.size();
-  if (ranks.size() < 2 || pieces.count < fewest) return found;
+  if (ranks.size() < 2 || std::cmp_less(pieces.count, fewest)) return found;
   std::vector<std::vector<double>> beyond(ranks.size());  // by rank, then piece, as a fraction
   std::vector<double> distances;
   for (std::size_t piece = 0; piece < pieces.count; ++piece) {
@@ -162,14 +149,14 @@ std::vector<LatePieces> late_pieces(const Pieces& pieces,
   }
   const double spread = 1.4826 * median(distances).value_or(0.0);
   const double late = std::max(least_excess, 6.0 * spread);
-  std::vector<std::size_t> counts;
-  for (const std::vector<double>& one : beyond)
-    counts.push_back(
-        static_cast<std::size_t>(std::ranges::count_if(one, [&](double x) { return x > late; })));
-  const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  const auto counts = mapped(beyond, [&](const std::vector<double>& one) {
+    return static_cast<std::int32_t>(
+        std::ranges::count_if(one, [&](double x) { return x > late; }));
+  });
+  const std::int32_t all = std::accumulate(counts.begin(), counts.end(), 0);
   const auto n = static_cast<double>(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    found[i].gather = counts[i] >= fewest && n * chance_of(counts[i], all, 1.0 / n) < rare;
+    found[i].gather = counts[i] >= fewest && n * binomial_tail(counts[i], all, 1.0 / n) < rare;
     const auto count = static_cast<double>(beyond[i].size());
     const double mean = std::accumulate(beyond[i].begin(), beyond[i].end(), 0.0) / count;
     double squares = 0.0;
@@ -301,66 +288,47 @@ std::vector<double> JobReplay::number_operations() {
   return sums;
 }
 
-/// By what a rank's pieces take beyond those of the median of its peers at the same time, or, where
-/// it has no peers, beyond its mean piece; each operation in proportion to its means.
-void JobReplay::measure_pieces() {
-  Pieces pieces(runs, windows, number_operations());
+/// By what the rank's pieces take beyond the `usual` ones of its group, whose `ranks` they are of,
+/// at the same time; each operation in proportion to its means. Sets the error of its excess.
+PieceVariance JobReplay::variance_of(const Pieces& pieces,
+                                     std::size_t rank,
+                                     const std::vector<double>& usual,
+                                     std::size_t ranks) {
   const std::size_t kinds = pieces.operations.size();
-  struct Variance {
-    double whole = 0.0;        // of whole pieces
-    double independent = 0.0;  // the same if operations varied each for itself
-    double alike = 0.0;        // the same if all varied alike
-  };
-  std::vector<Variance> variances(totals_.size());
-  standard_error_.assign(totals_.size(), 1.0);
-  often_late_.resize(totals_.size());
-  as_peers_.resize(totals_.size());
-  for (const PeerGroup& group : groups_) {
-    const auto peers = static_cast<double>(group.ranks.size());
-    const std::vector<double> usual = pieces.usual(group.ranks);
-    std::vector<double> means(kinds);
-    for (std::size_t i = 0; i < usual.size(); ++i)
-      means[i % kinds] += usual[i] / static_cast<double>(pieces.count);
-    for (const Place place : group.ranks) {
-      const std::size_t rank = place.index;
-      std::vector<double> beyond(pieces.count);
-      std::vector<double> squares(kinds);
-      for (std::size_t i = 0; i < usual.size(); ++i) {
-        const std::size_t kind = i % kinds;
-        const double pace = means[kind] > 0.0 ? pieces.means[rank][kind] / means[kind] : 0.0;
-        const double residual = pieces.times[rank][i] - pace * usual[i];
-        squares[kind] += residual * residual;
-        beyond[i / kinds] += residual;
-      }
-      double roots = 0.0;
-      for (const double one : squares) {
-        variances[rank].independent += one;
-        roots += std::sqrt(one);
-      }
-      variances[rank].alike = roots * roots;
-      variances[rank].whole = sum_of_squares(beyond, 1);
-      // Pieces that follow each other may be of one micro-batch.
-      double most = 0.0;
-      for (std::size_t block = 1; block == 1 || 8 * block <= pieces.count; block *= 2)
-        most = std::max(most, sum_of_squares(beyond, block));
-      if (pieces.count > 1 && totals_[rank] > 0.0)
-        standard_error_[rank] =
-            std::sqrt(most) / totals_[rank] * peers / std::max(1.0, peers - 1.0);
-    }
-    const std::vector<LatePieces> late = late_pieces(pieces, group.ranks, usual);
-    for (std::size_t i = 0; i < late.size(); ++i) {
-      often_late_[group.ranks[i].index] = late[i].gather;
-      as_peers_[group.ranks[i].index] = late[i].vary;
-    }
+  std::vector<double> means(kinds);
+  for (std::size_t i = 0; i < usual.size(); ++i)
+    means[i % kinds] += usual[i] / static_cast<double>(pieces.count);
+  std::vector<double> beyond(pieces.count);
+  std::vector<double> squares(kinds);
+  for (std::size_t i = 0; i < usual.size(); ++i) {
+    const std::size_t kind = i % kinds;
+    const double pace = means[kind] > 0.0 ? pieces.means[rank][kind] / means[kind] : 0.0;
+    const double residual = pieces.times[rank][i] - pace * usual[i];
+    squares[kind] += residual * residual;
+    beyond[i / kinds] += residual;
   }
-  find_units();
+  // Pieces that follow each other may be of one micro-batch.
+  double most = 0.0;
+  for (std::size_t block = 1; block == 1 || 8 * block <= pieces.count; block *= 2)
+    most = std::max(most, sum_of_squares(beyond, block));
+  const auto peers = static_cast<double>(ranks);
+  if (pieces.count > 1 && totals_[rank] > 0.0)
+    standard_error_[rank] = std::sqrt(most) / totals_[rank] * peers / std::max(1.0, peers - 1.0);
+  double roots = 0.0;
+  for (const double one : squares) roots += std::sqrt(one);
+  return {sum_of_squares(beyond, 1),
+          std::accumulate(squares.begin(), squares.end(), 0.0),
+          roots * roots};
+}
+
+/// By the ranks that are not slow.
+bool JobReplay::rotates(const Pieces& pieces, const std::vector<PieceVariance>& variances) const {
   constexpr double least_correlation = 0.5;
   constexpr double least_deviation = 0.02;
-  Variance sum;  // of those that are not slow
+  PieceVariance sum;
   double all = 0.0;
   double count = 0.0;
   for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
-    as_peers_[rank] = as_peers_[rank] && slow_[rank];
     if (slow_[rank]) continue;
     sum.whole += variances[rank].whole;
     sum.independent += variances[rank].independent;
@@ -368,28 +336,53 @@ void JobReplay::measure_pieces() {
     all += totals_[rank];
     count += static_cast<double>(pieces.count);
   }
-  rotating_load = pieces.count > 1 && kinds > 1 &&
-                  sum.whole - sum.independent > least_correlation * (sum.alike - sum.independent) &&
-                  std::sqrt(sum.whole * count) > least_deviation * all;
-  typical_ = totals_;
-  if (!rotating_load) return set_as_peers(pieces);
-  as_peers_.assign(totals_.size(), false);
+  return pieces.count > 1 && pieces.operations.size() > 1 &&
+         sum.whole - sum.independent > least_correlation * (sum.alike - sum.independent) &&
+         std::sqrt(sum.whole * count) > least_deviation * all;
+}
+
+/// Every piece as the mean one of its group without slow ranks. Who is slow stays slow.
+void JobReplay::set_as_mean_pieces(Pieces& pieces) {
+  const std::size_t kinds = pieces.operations.size();
   std::vector<std::vector<double>> fair_means;  // of a piece, of those that are not slow
   for (const PeerGroup& group : groups_) {
     std::vector<double>& means = fair_means.emplace_back(kinds);
-    for (const Place one : group.ranks)
-      for (std::size_t kind = 0; kind < kinds && !slow_[one.index]; ++kind)
+    for (const Place one : group.without_slow)
+      for (std::size_t kind = 0; kind < kinds; ++kind)
         means[kind] +=
             pieces.means[one.index][kind] / static_cast<double>(group.without_slow.size());
   }
   pieces.visit([&](auto run, auto rank, auto& node, auto kind, auto nth) {
-    // Who is slow stays slow.
     const double mean = slow_[rank] ? pieces.means[rank][kind] : fair_means[group_of_[rank]][kind];
     const double own = pieces.times[rank][pieces.place(run, rank, kind, nth)];
     if (own <= 0.0) return;
     node.typical = static_cast<float>(mean / own);
     typical_[rank] += static_cast<double>(node.end - node.start) * (mean / own - 1.0);
   });
+}
+
+void JobReplay::measure_pieces() {
+  Pieces pieces(runs, windows, number_operations());
+  std::vector<PieceVariance> variances(totals_.size());
+  standard_error_.assign(totals_.size(), 1.0);
+  often_late_.resize(totals_.size());
+  as_peers_.resize(totals_.size());
+  for (const PeerGroup& group : groups_) {
+    const std::vector<double> usual = pieces.usual(group.ranks);
+    const std::vector<LatePieces> late = late_pieces(pieces, group.ranks, usual);
+    for (std::size_t i = 0; i < late.size(); ++i) {
+      const std::size_t rank = group.ranks[i].index;
+      variances[rank] = variance_of(pieces, rank, usual, group.ranks.size());
+      often_late_[rank] = late[i].gather;
+      as_peers_[rank] = late[i].vary;
+    }
+  }
+  find_units();
+  rotating_load = rotates(pieces, variances);
+  typical_ = totals_;
+  for (std::size_t rank = 0; rank < totals_.size(); ++rank)
+    as_peers_[rank] = as_peers_[rank] && slow_[rank] && !rotating_load;
+  rotating_load ? set_as_mean_pieces(pieces) : set_as_peers(pieces);
 }
 
 /// Of slow ranks whose pieces vary: each piece, with what lies between its operations, as the mean

@@ -17,6 +17,13 @@ struct SlowUnit {
 
 class Pieces;
 
+/// Squares in ns of what pieces of work take beyond the usual.
+struct PieceVariance {
+  double whole = 0.0;        // of whole pieces
+  double independent = 0.0;  // the same if operations varied each for itself
+  double alike = 0.0;        // the same if all varied alike
+};
+
 /// Refers to what it is made of. What-ifs leave launches, gaps that nothing recorded explains and
 /// transfers as they were. The ideal job of Lin et al., "Understanding Stragglers in Large Model
 /// Training Using What-if Analysis", OSDI 2025, sets every operation to the mean of its type and
@@ -77,6 +84,12 @@ class JobReplay {
   std::string build_graphs(std::size_t least_ranks);
   void find_stages();
   void measure_pieces();
+  PieceVariance variance_of(const Pieces& pieces,
+                            std::size_t rank,
+                            const std::vector<double>& usual,
+                            std::size_t ranks);
+  bool rotates(const Pieces& pieces, const std::vector<PieceVariance>& variances) const;
+  void set_as_mean_pieces(Pieces& pieces);
   std::vector<double> number_operations();
   void set_as_peers(Pieces& pieces);
   void set_operations_as_peers();

@@ -30,8 +30,7 @@ constexpr std::array format_words{
     FormatWords{NumberFormat::fp32, "sgemm f32 fp32 float"}};
 
 std::optional<NumberFormat> format_of(std::string_view name, bool on_processor) {
-  std::string small(name);
-  std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string small = lower_case(name);
   for (const auto& [format, words] : format_words)
     for (const std::string_view word : split(words, ' '))
       if (small.find(word) != std::string::npos) return format;
@@ -75,7 +74,7 @@ MachineWork collective_work(const Recording& recording,
   MachineWork work{
       .kind = WorkKind::collective, .collective = event.collective, .ranks = job_ranks};
   if (split.collective >= 0) {
-    const CollectiveWait& wait = collectives[static_cast<std::size_t>(split.collective)];
+    const CollectiveWait& wait = collectives[split.collective];
     work.collective = wait.kind;
     work.bytes = wait.bytes;
     work.ranks = static_cast<int>(wait.participants.size());

@@ -3,7 +3,6 @@
 #include "trace/analysis/efficiency/replay.h"
 
 #include <limits>
-#include <numeric>
 
 namespace scaleworth::trace {
 namespace {
@@ -62,11 +61,13 @@ class Launches {
   std::size_t next_ = 0;
 };
 
-/// Sorts indices of nodes by their end, which most are already.
+/// Indices of nodes by their end, by which most are sorted already.
 template <class Nodes>
-void sort_by_end(std::vector<NodeIndex>& indices, const Nodes& nodes) {
+std::vector<NodeIndex> sorted_by_end(const Nodes& nodes) {
+  std::vector<NodeIndex> indices = numbers_below<NodeIndex>(nodes.size());
   const auto ends_before = [&](NodeIndex a, NodeIndex b) { return nodes[a].end < nodes[b].end; };
   if (!std::ranges::is_sorted(indices, ends_before)) std::ranges::stable_sort(indices, ends_before);
+  return indices;
 }
 
 /// Latest of `recorded` plus its usual delay over the edges of `node`.
@@ -95,9 +96,7 @@ class RankNodes {
     add_hosts();
     if (in_lockstep()) block_launches();
     chain_hosts();
-    by_end_.resize(graph_.devices.size());
-    std::iota(by_end_.begin(), by_end_.end(), NodeIndex{});
-    sort_by_end(by_end_, graph_.devices);
+    by_end_ = sorted_by_end(graph_.devices);
     find_targets();
     arrive(splits);
     // Of the communication without matched partners, and of all others, what they waited for on
@@ -137,7 +136,7 @@ class RankNodes {
     RankSpan span{window_};
     span.start = free_from(events.begin(), first).count();
     span.end = std::numeric_limits<std::int64_t>::min();
-    graph_.devices.reserve(static_cast<std::size_t>(std::max<std::ptrdiff_t>(last - first, 0)));
+    graph_.devices.reserve(std::max<std::ptrdiff_t>(last - first, 0));
     LastOfStream last_of_stream;
     for (auto event = first; event < last; ++event) {
       DeviceNode node;
@@ -185,8 +184,7 @@ class RankNodes {
     constexpr std::int64_t fewest = 8;
     constexpr std::int64_t most_ahead = 50;  // one in so many
     constexpr std::int64_t most_pause = 4;   // of the work's time
-    std::vector<std::int64_t> calls;
-    for (const HostNode& host : graph_.hosts) calls.push_back(host.start);
+    std::vector<std::int64_t> calls = mapped(graph_.hosts, &HostNode::start);
     std::ranges::sort(calls);
     std::int64_t count = 0;
     std::int64_t ahead = 0;
@@ -220,15 +218,14 @@ class RankNodes {
   /// and the thread that goes on waited for the one that ended last.
   void chain_hosts() {
     const auto& hosts = graph_.hosts;
-    std::vector<NodeIndex> ends(hosts.size());
-    std::iota(ends.begin(), ends.end(), NodeIndex{});
-    sort_by_end(ends, hosts);
+    const std::vector<NodeIndex> ends = sorted_by_end(hosts);
     NodeIndex last = no_index;
     std::size_t next = 0;
     for (NodeIndex node = 0; node < hosts.size(); ++node) {
       const std::int64_t start = hosts[node].start;
       // A call without length must not come before itself.
-      while (next < ends.size() && hosts[ends[next]].end <= start + rounding_ns && ends[next] < node)
+      while (next < ends.size() && hosts[ends[next]].end <= start + rounding_ns &&
+             ends[next] < node)
         last = ends[next++];
       graph_.hosts[node].before = last;
     }

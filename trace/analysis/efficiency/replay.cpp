@@ -248,9 +248,7 @@ std::optional<std::int64_t> last_end(const ReplayGraph& graph,
 
 std::vector<NodeIndex> nodes_by_start(const ReplayGraph& graph) {
   std::vector<NodeIndex> order(graph.hosts.size() + graph.devices.size());
-  const auto at = [&](std::size_t place) {
-    return order.begin() + static_cast<std::ptrdiff_t>(place);
-  };
+  const auto at = [&](std::size_t place) { return order.begin() + place; };
   std::iota(order.begin(), at(graph.hosts.size()), ReplayGraph::host_bit);
   std::iota(at(graph.hosts.size()), order.end(), NodeIndex{0});
   const auto start = [&](NodeIndex node) {

@@ -65,7 +65,7 @@ void add_collectives(ReplayGraph& graph, const Waits& waits) {
     for (const CommunicationSplit& split : waits.by_rank[rank]) {
       const NodeIndex node = graph.node_of(rank, split.event);
       if (split.collective >= 0 && node != no_index)
-        members[static_cast<std::size_t>(split.collective)].push_back({node, split.split.count()});
+        members[split.collective].push_back({node, split.split.count()});
     }
   }
   // One that reaches over the window's edge keeps its recorded duration.
@@ -212,8 +212,7 @@ std::unordered_map<std::uint64_t, std::int64_t> record_times(const RankView& vie
   if (times.empty()) return times;
   for (const HostEvent& event : view.recording().host_events) {
     if (event.correlation == 0 || event.activity == HostActivity::synchronization) continue;
-    const auto place = times.find(event.correlation);
-    if (place != times.end()) place->second = view.start(event).count();
+    if (auto* time = value_at(times, event.correlation)) *time = view.start(event).count();
   }
   return times;
 }
@@ -266,8 +265,7 @@ bool add_stream_waits(ReplayGraph& graph, const RankView& view) {
     const auto first = std::ranges::lower_bound(next.launched, wait.time);
     if (last == work.launched.begin() || first == next.launched.end()) continue;
     const NodeIndex cause = work.nodes[static_cast<std::size_t>(last - work.launched.begin()) - 1];
-    DeviceNode& effect =
-        graph.devices[next.nodes[static_cast<std::size_t>(first - next.launched.begin())]];
+    DeviceNode& effect = graph.devices[next.nodes[first - next.launched.begin()]];
     const std::int64_t end = graph.devices[cause].end;
     const bool later = effect.awaits == no_index || end > graph.devices[effect.awaits].end;
     if (end <= effect.start && later) effect.awaits = cause;

@@ -2,6 +2,7 @@
 #include "trace/formats/export/export.h"
 
 #include "src/core/files/atomic_file.h"
+#include "src/core/mean_ledger.h"
 #include "src/core/process.h"
 
 #include <memory>
@@ -15,10 +16,6 @@
 namespace scaleworth::trace {
 namespace {
 constexpr std::size_t piece = 1 << 20;  // bytes that are written at once
-
-double seconds(nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 /// From the first begin to behind the last end, of all ranks.
 TimeInterval extent(const Job& job, const ClockMap& map) {
@@ -42,18 +39,11 @@ TimeInterval extent(const Job& job, const ClockMap& map) {
 /// From the first rank's begin to the last rank's end of the slowest step; steps that are not
 /// averaged count only when there are no others.
 std::optional<TimeInterval> slowest_step(const StepPlan& plan) {
-  const StepSpan* slowest = nullptr;
-  const auto worth = [](const StepSpan& step) {
-    return std::pair(!step.excluded, step.end - step.start);
-  };
+  if (!plan.drawn) return std::nullopt;
+  TimeInterval span = no_time;
   for (const auto& steps : plan.by_rank)
     for (const StepSpan& step : steps)
-      if (!slowest || worth(step) > worth(*slowest)) slowest = &step;
-  if (!slowest) return std::nullopt;
-  TimeInterval span{slowest->start, slowest->end};
-  for (const auto& steps : plan.by_rank)
-    for (const StepSpan& step : steps)
-      if (step.number == slowest->number) extend(span, {step.start, step.end});
+      if (step.number == plan.drawn) extend(span, {step.start, step.end});
   return span;
 }
 
@@ -76,7 +66,7 @@ Selection select(const Job& job,
   }
   if (selection.window.end <= selection.window.start)
     throw UserError("the window to export is empty: choose one within 0:{:.3f} seconds",
-                    seconds(all.end - all.start));
+                    in_seconds(all.end - all.start));
   for (const Rank rank : options.ranks) {
     const auto place = numbers.place_of(rank);
     if (!place) {

@@ -193,16 +193,15 @@ void describe_groups(std::vector<Membership>& members) {
       if (joined.ranks > static_cast<std::int32_t>(members.size())) continue;
       auto& places = ranks[joined.communicator];
       places.resize(std::max(places.size(), static_cast<std::size_t>(joined.ranks)), -1);
-      places[static_cast<std::size_t>(joined.rank)] = *member.recording->origin.rank;
+      places[joined.rank] = *member.recording->origin.rank;
     }
   for (Membership& member : members)
     for (const CommunicatorStart& joined : member.communicators) {
       Recording& recording = *member.recording;
       ProcessGroup group;
       group.size = joined.ranks;
-      const auto places = ranks.find(joined.communicator);
-      if (places != ranks.end() && std::ranges::find(places->second, -1) == places->second.end())
-        group.ranks = places->second;
+      const auto* places = value_at(ranks, joined.communicator);
+      if (places && std::ranges::count(*places, -1) == 0) group.ranks = *places;
       recording.groups[recording.names.intern(communicator_name(joined.communicator))] = group;
     }
 }

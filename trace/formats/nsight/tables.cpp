@@ -115,10 +115,9 @@ void read_synchronizations(Contents& contents) {
     Synchronization synchronization;
     synchronization.kind = static_cast<Synchronization::Kind>(type - 1);
     synchronization.stream = whole_number<std::uint32_t>(row.integer(5), 0, no_stream - 1);
-    const auto record = records.find({global_id, row.integer(6).value_or(0)});
-    if (record != records.end()) {
-      synchronization.waits_on = record->second.stream;
-      synchronization.event_record = record->second.correlation;
+    if (const auto* record = value_at(records, {global_id, row.integer(6).value_or(0)})) {
+      synchronization.waits_on = record->stream;
+      synchronization.event_record = record->correlation;
     }
     HostEvent event{time->start, time->end};
     event.correlation = static_cast<std::uint64_t>(row.integer(3).value_or(0));

@@ -251,9 +251,8 @@ class Splitter {
     for (const DeviceEvent& event : whole.device_events)
       if (event.correlation != 0) note(devices_, event.correlation, event.device);
     for (const HostEvent& event : whole.host_events) {
-      const auto device = devices_.find(event.correlation);
-      if (event.correlation != 0 && device != devices_.end())
-        note(threads_, event.thread, device->second);
+      const auto* device = value_at(devices_, event.correlation);
+      if (event.correlation != 0 && device) note(threads_, event.thread, *device);
     }
   }
 
@@ -277,10 +276,10 @@ class Splitter {
   }
 
   std::uint16_t device_of(const HostEvent& event) const {
-    const auto launched = devices_.find(event.correlation);
-    if (event.correlation != 0 && launched != devices_.end()) return launched->second;
-    const auto thread = threads_.find(event.thread);
-    return thread == threads_.end() ? several : thread->second;
+    const auto* launched = value_at(devices_, event.correlation);
+    if (event.correlation != 0 && launched) return *launched;
+    const auto* thread = value_at(threads_, event.thread);
+    return thread ? *thread : several;
   }
 
   const Recording& whole_;

@@ -69,11 +69,15 @@ template <auto Member, bool as_difference>
 struct Column {
   template <class Row>
   static std::uint64_t get(const Row& row) {
-    return static_cast<std::uint64_t>(row.*Member);
+    if constexpr (Member == nullptr)
+      return 0;
+    else
+      return static_cast<std::uint64_t>(row.*Member);
   }
   template <class Row>
   static void set(Row& row, std::uint64_t value) {
-    row.*Member = static_cast<std::remove_cvref_t<decltype(row.*Member)>>(value);
+    if constexpr (Member != nullptr)
+      row.*Member = static_cast<std::remove_cvref_t<decltype(row.*Member)>>(value);
   }
   static constexpr bool differences = as_difference;
 };

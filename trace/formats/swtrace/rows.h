@@ -15,8 +15,8 @@
 #include <vector>
 
 namespace scaleworth::trace::recording {
-// Each row has its columns in the order of the file. New ones go to the end, and none is ever
-// removed but the last one of collectives, whose place stays empty.
+// Each row has its columns in the order of the file. New ones go to the end; nullptr stands for one
+// of earlier versions that nothing used: it is written as zeros, which take no bytes.
 
 /// Times are ns of the capture's clock (CLOCK_REALTIME unless a fact says otherwise), names numbers
 /// that NameIndex gave, `correlation` joins work on a GPU with the call that launched it.
@@ -26,19 +26,17 @@ struct KernelRow {
   std::uint64_t graph_node = 0;
   std::uint32_t correlation = 0;
   std::uint32_t name = 0;
-  std::uint32_t context = 0;
   std::uint32_t stream = 0;
   std::uint32_t device = 0;
-  std::uint32_t graph = 0;
   std::uint32_t shape = 0;  // the how-manieth ShapeRow of the file, from 1; 0 for unknown
 
   using R = KernelRow;
   using Columns = ColumnList<Delta<&R::start_ns>,
                              Plain<&R::duration_ns>,
                              Delta<&R::correlation>,
-                             Plain<&R::name, &R::stream, &R::device, &R::context, &R::shape>,
+                             Plain<&R::name, &R::stream, &R::device, nullptr, &R::shape>,
                              Delta<&R::graph_node>,
-                             Plain<&R::graph>>;
+                             Plain<nullptr>>;
 };
 
 /// How a kernel was launched; each combination once per file.
@@ -49,13 +47,11 @@ struct ShapeRow {
   std::uint32_t block_x = 0;
   std::uint32_t block_y = 0;
   std::uint32_t block_z = 0;
-  std::uint32_t registers = 0;      // per thread
-  std::uint32_t shared_memory = 0;  // bytes per block
   friend bool operator==(const ShapeRow&, const ShapeRow&) = default;
 
   using R = ShapeRow;
   using Columns = ColumnList<Plain<&R::grid_x, &R::grid_y, &R::grid_z, &R::block_x, &R::block_y>,
-                             Plain<&R::block_z, &R::registers, &R::shared_memory>>;
+                             Plain<&R::block_z, nullptr, nullptr>>;
 };
 
 enum class CopyDirection : std::uint32_t { other, to_device, to_host, on_device, between_devices };
@@ -66,7 +62,6 @@ struct FillRow {
   std::uint64_t bytes = 0;
   std::uint64_t graph_node = 0;
   std::uint32_t correlation = 0;
-  std::uint32_t context = 0;
   std::uint32_t stream = 0;
   std::uint32_t device = 0;
 
@@ -75,7 +70,7 @@ struct FillRow {
   using ColumnsWith = ColumnList<Delta<&R::start_ns>,
                                  Plain<&R::duration_ns>,
                                  Delta<&R::correlation>,
-                                 Plain<&R::bytes, Own..., &R::stream, &R::device, &R::context>,
+                                 Plain<&R::bytes, Own..., &R::stream, &R::device, nullptr>,
                                  Delta<&R::graph_node>>;
   using Columns = ColumnsWith<>;
 };
@@ -94,7 +89,6 @@ struct CallRow {
   std::uint32_t correlation = 0;
   std::uint32_t name = 0;
   std::uint32_t thread = 0;
-  std::uint32_t result = 0;
   CallLayer layer = CallLayer::runtime;
 
   using R = CallRow;
@@ -103,7 +97,7 @@ struct CallRow {
                              Delta<&R::correlation>,
                              Plain<&R::name>,
                              Delta<&R::thread>,
-                             Plain<&R::layer, &R::result>>;
+                             Plain<&R::layer, nullptr>>;
 };
 
 enum class WaitKind : std::uint32_t { other, event, stream_wait_event, stream, context };
@@ -113,7 +107,6 @@ struct WaitRow {
   std::uint64_t duration_ns = 0;
   std::uint64_t event_use = 0;  // equal in the EventRow that it waits for; 0 for none
   std::uint32_t correlation = 0;
-  std::uint32_t context = 0;
   std::uint32_t stream = 0;  // 0xffffffff: none in particular
   WaitKind kind = WaitKind::other;
 
@@ -123,7 +116,7 @@ struct WaitRow {
                              Delta<&R::correlation>,
                              Plain<&R::kind>,
                              Delta<&R::stream>,
-                             Plain<&R::context>,
+                             Plain<nullptr>,
                              Delta<&R::event_use>>;
 };
 
@@ -131,13 +124,11 @@ struct WaitRow {
 struct EventRow {
   std::uint64_t event_use = 0;
   std::uint32_t correlation = 0;
-  std::uint32_t context = 0;
   std::uint32_t stream = 0;
-  std::uint32_t device = 0;
 
   using R = EventRow;
   using Columns =
-      ColumnList<Delta<&R::event_use, &R::correlation>, Plain<&R::stream, &R::device, &R::context>>;
+      ColumnList<Delta<&R::event_use, &R::correlation>, Plain<&R::stream, nullptr, nullptr>>;
 };
 
 /// The tracer's own work.
@@ -158,14 +149,13 @@ enum class MarkPhase : std::uint32_t { instant, opened, closed };
 struct MarkRow {
   std::uint64_t time_ns = 0;
   std::uint32_t id = 0;
-  std::uint32_t name = 0;    // 0 where it closes
-  std::uint32_t domain = 0;  // a name too; 0 for the default one
+  std::uint32_t name = 0;  // 0 where it closes
   std::uint32_t thread = 0;
   MarkPhase phase = MarkPhase::instant;
 
   using R = MarkRow;
   using Columns = ColumnList<Delta<&R::time_ns, &R::id>,
-                             Plain<&R::phase, &R::name, &R::domain>,
+                             Plain<&R::phase, &R::name, nullptr>,
                              Delta<&R::thread>>;
 };
 

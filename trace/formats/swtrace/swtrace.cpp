@@ -48,8 +48,8 @@ Synchronization::Kind wait_kind(WaitKind kind) {
 
 std::optional<std::int64_t> integer(const std::map<std::string, std::string>& facts,
                                     const std::string& key) {
-  const auto found = facts.find(key);
-  return found == facts.end() ? std::nullopt : parse_number<std::int64_t>(found->second);
+  const std::string* fact = value_at(facts, key);
+  return fact ? parse_number<std::int64_t>(*fact) : std::nullopt;
 }
 
 nanoseconds time_of(const MarkRow& row) {
@@ -187,10 +187,10 @@ class Assembler {
       Synchronization wait;
       wait.kind = wait_kind(row.kind);
       if (row.stream != no_index) wait.stream = row.stream;
-      const auto record = event_records_.find(row.event_use);
-      if (row.event_use != 0 && record != event_records_.end()) {
-        wait.waits_on = record->second.stream;
-        wait.event_record = record->second.correlation;
+      const auto* record = value_at(event_records_, row.event_use);
+      if (row.event_use != 0 && record) {
+        wait.waits_on = record->stream;
+        wait.event_record = record->correlation;
       }
       event.synchronization = append(recording_.synchronizations, wait);
       recording_.host_events.push_back(event);
@@ -331,10 +331,10 @@ std::vector<Recording> read_recording(ByteSource& source) {
     ended = frames.kind() == FrameKind::end;
   }
   if (frames_read == 0) {
-    throw UserError(fmt::format(
+    throw UserError(
         "{}: {}; nothing of it can be read, record again",
         source.name(),
-        frames.damage().empty() ? "byte 16: the file ends after its header" : frames.damage()));
+        frames.damage().empty() ? "byte 16: the file ends after its header" : frames.damage());
   }
   auto [recording, device_ranks] = assembler.finish(source.name());
   if (unknown > 0) recording.losses["frames_of_a_later_version"] += unknown;

@@ -104,10 +104,7 @@ TEST_CASE("variables that nobody can read are named and left out", "[trace]") {
   REQUIRE_FALSE(settings.window.steps);
 }
 
-TEST_CASE("the capture library is looked for beside the program and in lib above it", "[trace]") {
-  const auto candidates = capture_library_candidates("/opt/scaleworth/bin/scaleworth");
-  REQUIRE(candidates.front() == "/opt/scaleworth/bin/libscaleworth_inject.so");
-  REQUIRE(candidates[1] == "/opt/scaleworth/lib/scaleworth/libscaleworth_inject.so");
+TEST_CASE("a capture library that is not where it is said to be is refused", "[trace]") {
   REQUIRE_THROWS_AS(find_capture_library("/nowhere/libscaleworth_inject.so"), UserError);
 }
 

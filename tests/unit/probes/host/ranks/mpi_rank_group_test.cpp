@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/host/ranks/mpi_rank_group.h"
 
+#include "src/core/files/atomic_file.h"
 #include "tests/catch.h"
 
 #include <future>
@@ -17,12 +18,12 @@ std::string failure_of(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("the module is looked for beside the program and in lib/scaleworth above it",
+TEST_CASE("a file of ours is looked for beside the program and in lib/scaleworth above it",
           "[loader]") {
-  const auto candidates = mpi_module_candidates("/opt/scaleworth/bin/scaleworth");
-  REQUIRE(candidates.at(0) == "/opt/scaleworth/bin/libscaleworth_mpi.so");
-  REQUIRE(candidates.at(1) == "/opt/scaleworth/lib/scaleworth/libscaleworth_mpi.so");
-  REQUIRE(candidates.at(2) == "/opt/lib/scaleworth/libscaleworth_mpi.so");
+  const auto candidates = installed_candidates("/opt/scaleworth/bin/scaleworth", "libour.so");
+  REQUIRE(candidates.at(0) == "/opt/scaleworth/bin/libour.so");
+  REQUIRE(candidates.at(1) == "/opt/scaleworth/lib/scaleworth/libour.so");
+  REQUIRE(candidates.at(2) == "/opt/lib/scaleworth/libour.so");
 }
 
 TEST_CASE("a module of another version is refused with both versions", "[loader]") {

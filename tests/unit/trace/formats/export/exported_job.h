@@ -22,6 +22,7 @@ inline Attributed attributed(Job& job) {
   all.steps = find_steps(job, all.alignment.map);
   all.waits = split_waits(job, all.matching, all.alignment);
   all.result.ledger = build_job_ledger(job, all.steps, all.waits, all.alignment.map);
+  all.steps.drawn = 1;  // the one that counts
   return all;
 }
 

@@ -43,7 +43,7 @@ TEST_CASE("differences of either sign fold into small numbers", "[recording]") {
 TEST_CASE("extreme values and backward differences survive the columns", "[recording]") {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   const std::vector<KernelRow> rows{{.start_ns = most, .duration_ns = most, .graph_node = 1},
-                                    {.start_ns = 0, .correlation = 0xffffffffU, .graph = 9},
+                                    {.start_ns = 0, .correlation = 0xffffffffU, .stream = 9},
                                     {.start_ns = most / 2, .graph_node = most, .shape = 3}};
   std::vector<KernelRow> again;
   REQUIRE(take_rows(written(rows), KernelRow::Columns{}, again));
@@ -95,7 +95,6 @@ Batch a_launched_stretch(std::size_t kernels) {
                              .duration_ns = length,
                              .correlation = correlation,
                              .name = static_cast<std::uint32_t>(1 + random() % 300),
-                             .context = 1,
                              .stream = static_cast<std::uint32_t>(7 + random() % 4),
                              .device = 3,
                              .shape = static_cast<std::uint32_t>(1 + random() % 400)});
