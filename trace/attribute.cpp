@@ -129,10 +129,7 @@ void drop_unknown_efficiency(const std::optional<JobMeans>& means, EfficiencyRes
 }
 
 std::vector<CollectiveSum> collective_sums(const Attribution& job) {
-  const std::optional<JobMeans> means = job_means(job.ledger);
-  std::set<std::int32_t> counted;
-  for (const StepLedger& ledger : job.ledger)
-    if (means->counts(ledger)) counted.insert(ledger.step);
+  const std::set<std::int32_t> counted = counted_steps(job.ledger);
   std::map<CollectiveKind, CollectiveSum> sums;
   for (const CollectiveWait& collective : job.collectives) {
     if (!counted.contains(collective.step)) continue;

@@ -80,7 +80,11 @@ std::string unmatched_line(const Attribution& job) {
 
 std::string waiting_share(const Attribution& attribution) {
   CollectiveTime whole;
-  for (const auto& collective : attribution.collectives) whole.add(collective);
+  for (const CollectiveSum& sum : attribution.collective_sums) {
+    whole.wait += in_seconds(sum.wait);
+    whole.transfer += in_seconds(sum.transfer);
+    whole.either += in_seconds(sum.either);
+  }
   const auto share = [&](double CollectiveTime::*time) {
     return whole.share(time) ? share_text(*whole.share(time)) : "n/a";
   };

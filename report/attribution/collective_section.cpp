@@ -9,7 +9,7 @@ namespace scaleworth::report {
 namespace {
 using Time = CollectiveTime;
 
-/// All collectives of one kind and of one way that NCCL said it chose.
+/// The collectives of steps that count, of one kind and of one way that NCCL said it chose.
 struct KindSum {
   std::string kind;
   std::string way;  // "RING SIMPLE", empty when NCCL did not say
@@ -27,8 +27,10 @@ std::string way_name(const CollectiveWait& collective) {
 }
 
 std::vector<KindSum> sums_by_kind(const Attribution& attribution) {
+  const std::set<std::int32_t> counted = counted_steps(attribution.ledger);
   std::map<std::pair<std::string, std::string>, KindSum> sums;
   for (const CollectiveWait& collective : attribution.collectives) {
+    if (!counted.contains(collective.step)) continue;
     KindSum& sum = sums[{word_of(collective.kind), way_name(collective)}];
     const double shortest = in_seconds(collective.shortest);
     ++sum.count;

@@ -51,6 +51,14 @@ PartTimes MeanLedger::part_times() const {
   return times;
 }
 
+std::set<std::int32_t> counted_steps(const std::vector<StepLedger>& ledgers) {
+  const std::optional<JobMeans> means = job_means(ledgers);
+  std::set<std::int32_t> steps;
+  for (const StepLedger& ledger : ledgers)
+    if (means->counts(ledger)) steps.insert(ledger.step);
+  return steps;
+}
+
 std::optional<JobMeans> job_means(const std::vector<StepLedger>& ledgers) {
   if (ledgers.empty()) return std::nullopt;
   JobMeans job;

@@ -60,4 +60,6 @@ struct JobMeans {
 /// Of each rank over its steps, then over the ranks, whatever their number of steps. Absent when
 /// there is no step at all.
 std::optional<JobMeans> job_means(const std::vector<StepLedger>& ledgers);
+/// The numbers of the steps that count for any rank.
+std::set<std::int32_t> counted_steps(const std::vector<StepLedger>& ledgers);
 }  // namespace scaleworth
