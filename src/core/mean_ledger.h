@@ -4,7 +4,9 @@
 
 #include "src/core/step_ledger.h"
 
+#include <cstdint>
 #include <numeric>
+#include <set>
 
 namespace scaleworth {
 inline double in_seconds(Nanoseconds time) {
