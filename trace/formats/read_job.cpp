@@ -14,7 +14,7 @@
 #include "trace/formats/swtrace/swtrace.h"
 
 #include <array>
-#include <cctype>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -311,16 +311,6 @@ Overlaps cut_overlaps(Recording& recording) {
   const auto streams = kernels_of_streams(recording);
   Overlaps overlaps;
   std::vector<std::pair<DeviceEvent*, nanoseconds>> too_long;
-  const auto count = [&] {
-    overlaps.overlapping = 0;
-    for (const auto& [stream, kernels] : streams) {
-      nanoseconds end = nanoseconds::min();
-      for (const DeviceEvent* event : kernels) {
-        overlaps.overlapping += event->start + rounding < end ? 1 : 0;
-        end = std::max(end, event->end);
-      }
-    }
-  };
   for (const auto& [stream, kernels] : streams) {
     overlaps.kernels += static_cast<std::int64_t>(kernels.size());
     for (std::size_t i = 0; i + 2 < kernels.size(); ++i)
@@ -332,7 +322,13 @@ Overlaps cut_overlaps(Recording& recording) {
     overlaps.cut = cuts;
     for (const auto& [event, next] : too_long) event->end = next;
   }
-  count();
+  for (const auto& [stream, kernels] : streams) {
+    nanoseconds end = nanoseconds::min();
+    for (const DeviceEvent* event : kernels) {
+      overlaps.overlapping += event->start + rounding < end ? 1 : 0;
+      end = std::max(end, event->end);
+    }
+  }
   return overlaps;
 }
 
@@ -565,30 +561,7 @@ Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std
 }
 
 bool natural_less(const std::string& a, const std::string& b) {
-  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
-  // A run of digits without leading zeros; the longer of two is the larger number.
-  const auto number = [&](const std::string& text, std::size_t& at) {
-    while (at + 1 < text.size() && text[at] == '0' && digit(text[at + 1])) ++at;
-    const std::size_t from = at;
-    while (at < text.size() && digit(text[at])) ++at;
-    return text.substr(from, at - from);
-  };
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < a.size() && j < b.size()) {
-    if (digit(a[i]) && digit(b[j])) {
-      const std::string x = number(a, i);
-      const std::string y = number(b, j);
-      if (x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
-    } else if (a[i] != b[j]) {
-      return a[i] < b[j];
-    } else {
-      ++i;
-      ++j;
-    }
-  }
-  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
-  return a < b;  // equal up to leading zeros
+  return strverscmp(a.c_str(), b.c_str()) < 0;
 }
 
 std::vector<FoundFile> find_files(const std::vector<std::string>& inputs) {
