@@ -2,6 +2,7 @@
 #include "probes/ranks.h"
 
 #include "src/core/error.h"
+#include "src/core/files/csv.h"
 #include "src/core/lists.h"
 
 #include <barrier>
@@ -32,9 +33,8 @@ std::vector<int> node_numbers(const std::vector<std::string>& hosts) {
 std::optional<std::string> nccl_word(std::span<const std::string_view> words,
                                      std::string_view written) {
   const auto plain = [](std::string_view word) {
-    std::string letters;
-    for (const char c : word)
-      if (c != '_') letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    std::string letters = lower_case(word);
+    std::erase(letters, '_');
     return letters;
   };
   for (const std::string_view word : words)

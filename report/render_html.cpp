@@ -4,9 +4,9 @@
 #include "assets/style.h"
 #include "report/charts/charts.h"
 #include "report/render.h"
+#include "src/core/files/csv.h"
 
 #include <array>
-#include <cctype>
 
 namespace scaleworth::report {
 namespace {
@@ -314,15 +314,13 @@ std::string json_in_script(std::string_view json) {
 
 std::string code_in_script(std::string_view code) {
   constexpr std::string_view end = "/script";
-  const auto lower = [](unsigned char c) { return static_cast<char>(std::tolower(c)); };
   std::string result;
   result.reserve(code.size());
   for (std::size_t i = 0; i < code.size(); ++i) {
     result += code[i];
     if (code[i] != '<') continue;
     const std::string_view rest = code.substr(i + 1);
-    const bool ends = std::ranges::equal(rest.substr(0, end.size()), end, {}, lower);
-    if (ends || rest.starts_with("!--")) result += '\\';
+    if (lower_case(rest.substr(0, end.size())) == end || rest.starts_with("!--")) result += '\\';
   }
   return result;
 }

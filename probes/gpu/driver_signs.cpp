@@ -5,7 +5,6 @@
 #include "src/core/files/csv.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
@@ -48,9 +47,7 @@ std::string shown(const path& file, const path& root) {
 }
 
 bool is_version(std::string_view word) {
-  return word.find('.') != word.npos && std::ranges::all_of(word, [](unsigned char letter) {
-           return std::isdigit(letter) != 0 || letter == '.';
-         });
+  return word.find('.') != word.npos && word.find_first_not_of("0123456789.") == word.npos;
 }
 
 /// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6 ...": the first word of
@@ -76,11 +73,8 @@ void read_device_files(DriverSigns& signs, const path& root) {
   for (const path& file : entries(root / "dev")) {
     const std::string name = file.filename();
     if (name.starts_with("nvidia") && name.size() > 6 &&
-        std::all_of(name.begin() + 6, name.end(), [](unsigned char letter) {
-          return std::isdigit(letter) != 0;
-        })) {
+        name.find_first_not_of("0123456789", 6) == name.npos)
       files.push_back(file);
-    }
   }
   for (const path& file : files) signs.device_files.push_back(shown(file, root));
   for (const char* control : {"dev/nvidiactl", "dev/nvidia-uvm"}) files.push_back(root / control);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/core/error.h"
 #include "trace/formats/read_job.h"
 
-#include "src/core/error.h"
-
 #include <algorithm>
-#include <cctype>
+#include <cstring>
 #include <filesystem>
 #include <set>
 
@@ -48,30 +47,7 @@ std::vector<std::string> matches(const std::string& pattern) {
 }  // namespace
 
 bool natural_less(const std::string& a, const std::string& b) {
-  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
-  // A run of digits without leading zeros; the longer of two is the larger number.
-  const auto number = [&](const std::string& text, std::size_t& at) {
-    while (at + 1 < text.size() && text[at] == '0' && digit(text[at + 1])) ++at;
-    const std::size_t from = at;
-    while (at < text.size() && digit(text[at])) ++at;
-    return text.substr(from, at - from);
-  };
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < a.size() && j < b.size()) {
-    if (digit(a[i]) && digit(b[j])) {
-      const std::string x = number(a, i);
-      const std::string y = number(b, j);
-      if (x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
-    } else if (a[i] != b[j]) {
-      return a[i] < b[j];
-    } else {
-      ++i;
-      ++j;
-    }
-  }
-  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
-  return a < b;  // equal up to leading zeros
+  return strverscmp(a.c_str(), b.c_str()) < 0;
 }
 
 std::vector<FoundFile> find_files(const std::vector<std::string>& inputs) {

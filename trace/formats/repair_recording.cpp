@@ -92,16 +92,6 @@ Overlaps cut_overlaps(Recording& recording) {
   const auto streams = kernels_of_streams(recording);
   Overlaps overlaps;
   std::vector<std::pair<DeviceEvent*, nanoseconds>> too_long;
-  const auto count = [&] {
-    overlaps.overlapping = 0;
-    for (const auto& [stream, kernels] : streams) {
-      nanoseconds end = nanoseconds::min();
-      for (const DeviceEvent* event : kernels) {
-        overlaps.overlapping += event->start + rounding < end ? 1 : 0;
-        end = std::max(end, event->end);
-      }
-    }
-  };
   for (const auto& [stream, kernels] : streams) {
     overlaps.kernels += static_cast<std::int64_t>(kernels.size());
     for (std::size_t i = 0; i + 2 < kernels.size(); ++i)
@@ -113,7 +103,13 @@ Overlaps cut_overlaps(Recording& recording) {
     overlaps.cut = cuts;
     for (const auto& [event, next] : too_long) event->end = next;
   }
-  count();
+  for (const auto& [stream, kernels] : streams) {
+    nanoseconds end = nanoseconds::min();
+    for (const DeviceEvent* event : kernels) {
+      overlaps.overlapping += event->start + rounding < end ? 1 : 0;
+      end = std::max(end, event->end);
+    }
+  }
   return overlaps;
 }
 }  // namespace
