@@ -184,10 +184,8 @@ std::vector<std::string> names_of(const std::vector<std::string>& inputs) {
 /// One of several: a flag that settles a question of it would be asked of the others, too.
 ScalingTable table_of(const std::string& input, const CompareOptions& options) {
   if (input_kind(input) == InputKind::results)
-    throw UserError(
-        "{} holds results of tests, and a price needs times of a job: give tables or runs with "
-        "training steps, or compare without prices",
-        printable(input));
+    throw UserError("{}: results of tests have no job to price: compare without prices",
+                    printable(input));
   if (is_recorded_job(input)) return recordings_table({input}, options.scaling);
   try {
     return read_table(input, options.selection, options.scaling).with_unit();
@@ -209,9 +207,7 @@ int compare_machines(const CompareOptions& options) {
       one.input = report::shell_words(
           {options.runs.front(), "--where", fmt::format("{}={}", options.by, one.name)});
   } else if (options.runs.size() < 2) {
-    throw UserError(
-        "compare takes two tables or more, or one with --by COLUMN, the column that names the "
-        "machines");
+    throw UserError("compare takes two tables, or one with --by COLUMN, which names the machines");
   } else {
     const std::vector<std::string> names = names_of(options.runs);
     for (std::size_t i = 0; i < names.size(); ++i)
@@ -302,8 +298,7 @@ model::LinkRate stated_link(const std::string& text) {
   const BytesPerSecond rate = known ? model::link_rate(*wire, *each) : BytesPerSecond(0.0);
   if (!(rate > BytesPerSecond(0.0)) || !(*count > 0.0))
     throw UserError(
-        "--link {}: give nvlink4x18 (generation, links of a GPU), pcie5x16 (generation, lanes) or "
-        "network400x8 (Gbit/s of a card, cards of a node)",
+        "--link {}: give nvlink4x18 (generation, links), pcie5x16 or network400x8 (Gbit/s, cards)",
         printable(text));
   return {*wire, *count, rate};
 }
@@ -358,8 +353,7 @@ int check_runs(const CheckOptions& options) {
   const std::string libraries = report::different_libraries(baseline, run);
   if (!libraries.empty() && !options.across_versions) {
     throw NothingMeasurable(
-        "not comparable: " + libraries +
-        "; measure the baseline again, or say --across-versions to check the change itself");
+        "not comparable: {}; measure the baseline again, or say --across-versions", libraries);
   }
   const model::Comparison comparison =
       model::compare(model::figures_of(baseline), model::figures_of(run));
