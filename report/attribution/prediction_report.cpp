@@ -99,9 +99,13 @@ Verdict judge_prediction(const PredictionView& view) {
       "The band (95 %) combines the figures' intervals, how far kernels follow them, the replay "
       "({:+.1f} % of the recording) and the noise between recordings.",
       100.0 * job.prediction.replay_error));
-  for (const Limit& limit :
-       recording_limits({job.recorded, view.options, job_means(job.recorded.ledger)}))
-    lines.push_back(limit.sentence);
+  const auto limits =
+      recording_limits({job.recorded, view.options, job_means(job.recorded.ledger)});
+  for (const Limit& limit : limits) lines.push_back(limit.sentence);
+  if (!limits.empty() && limits.front().brief == "a file ends early") {
+    lines.insert(lines.begin(), verdict.headline);
+    verdict.headline = not_reliable(limits.front().brief, 1, "copy the recording again");
+  }
   return verdict;
 }
 

@@ -31,9 +31,7 @@ Table gaps_by_cause(const std::string& id, const std::string& title, const std::
   Table table = first_rows(make_table(id, title, gaps, columns));
   const auto has_spread = [](const CauseLoss& loss) { return loss.spread.has_value(); };
   if (!gaps.empty() && std::ranges::any_of(gaps.back().losses, has_spread)) {
-    table.notes.push_back(
-        "The range of a share is what the counts do not refute; each of its ends is passed by "
-        "one table in ten.");
+    table.notes.push_back(reading_note("range of a share"));
   }
   return table;
 }
@@ -246,10 +244,8 @@ std::string cause_line(const DecideView& view) {
   const ScalingCause& cause = *decision.diagnosis.cause;
   std::string more;
   if (decision.diagnosis.by_law && !decision.request.message)
-    more = view.words(
-        "; compute_s, comm_s and idle_s, or --alpha-us, --beta-gbs and --message-mb, tell "
-        "communication from the rest",
-        "; the parts of a step would tell communication from the rest");
+    more = view.words("; compute_s and comm_s, or --alpha-us, --beta-gbs, --message-mb, tell more",
+                      "; the parts of a step would tell more");
   const std::string text =
       cause.owner
           ? fmt::format("is {}, {:.1f} % of it", cause_name(*cause.owner), 100.0 * cause.explained)
@@ -274,19 +270,13 @@ std::string overtaking_line(const Decision& decision) {
       fmt::format("95 %: {} {}",
                   from(*crossing->low),
                   crossing->high ? fmt::format("to {}", from(*crossing->high)) : "or more");
-  return crossing->after
-             ? fmt::format(
-                   "From about {} on communication takes longer than compute ({}; {} and "
-                   "{} were measured).",
-                   who,
-                   interval,
-                   crossing->before,
-                   *crossing->after)
-             : fmt::format(
-                   "Beyond the counts measured, from about {} on, communication would take "
-                   "longer than compute ({}).",
-                   who,
-                   interval);
+  const std::string measured =
+      crossing->after ? fmt::format("{} and {} were measured", crossing->before, *crossing->after)
+                      : "beyond the counts measured";
+  return fmt::format("From about {} on communication takes longer than compute ({}; {}).",
+                     who,
+                     interval,
+                     measured);
 }
 
 std::string scaled_work_line(const Decision& decision) {
@@ -295,8 +285,7 @@ std::string scaled_work_line(const Decision& decision) {
     const auto& asked = decision.request.shown_counts;
     const int count = asked.empty() ? decision.rows.back().count : std::ranges::max(asked);
     return fmt::format(
-        "With work that grows with the count (Gustafson, {:.3g} % of the time there serial) {} do "
-        "{:.4g} times the work of one; with fixed work (Amdahl) they are {:.4g} times as fast.",
+        "With growing work (Gustafson, {:.3g} % serial) {} do {:.4g} times as much, fixed {:.4g}.",
         100.0 * law->serial,
         named_count(decision, count),
         count - law->serial * (count - 1.0),

@@ -60,7 +60,7 @@ std::string terms_note(const DecideView& view) {
                       power.power_usage_effectiveness,
                       view.words(" (--pue)", ""));
   if (!power.grid.empty()) text += "; " + power.grid;
-  return text + ". Making the machines, storage and what no meter saw are not in it.";
+  return text + ".";
 }
 
 /// Energy and carbon of the chosen count, and of the one with the lowest energy; empty where it is
@@ -88,10 +88,7 @@ std::string energy_line(const DecideView& view) {
                         all ? "" : " of those known",
                         lowest->count,
                         energy_text(*lowest, by_unit));
-  const bool mixed = any_energy(view, false) && any_energy(view, true);
-  return line + least +
-         (mixed ? " Some are metered and some rated, which may differ by more than the counts do."
-                : "");
+  return line + least;
 }
 
 constexpr std::size_t most_columns = 6;
@@ -117,8 +114,7 @@ std::string failure_terms(const Preemption& at) {
 std::string interruption_terms(const Preemption& at) {
   const std::string failures = failure_terms(at);
   return fmt::format(
-      "{:g} reclaims per instance and hour, {} per instance{}; {}, {:g} s until there are new "
-      "machines, which are not paid, notice {:g} s{}",
+      "{:g} reclaims per instance and hour, {} per instance{}; {}, {:g} s unpaid, notice {:g} s{}",
       at.per_hour,
       at.ranks_per_instance == 1 ? "1 rank" : fmt::format("{} ranks", at.ranks_per_instance),
       failures.empty() ? "" : "; " + failures,
@@ -139,8 +135,7 @@ struct TermsWords {
   }
   std::string operator()(const OwnedTerms& terms) const {
     return fmt::format(
-        "bought for {:g} {}, sold for {:g} after {:g} years, {:g} % a year; used {:g} % of the "
-        "hours",
+        "bought for {:g} {}, sold for {:g} after {:g} years, {:g} % a year; used {:g} % of hours",
         terms.capital.value(),
         currency,
         terms.residual.value(),
@@ -208,8 +203,7 @@ std::string waiting_line(const DecideView& view) {
   const int count = decision.rubric.chosen.value_or(decision.named.fastest);
   const auto lines = bill_lines(*prices, count, decision.row(count).wall().value);
   return fmt::format(
-      "Waiting is valued at {:g} {} per hour: {} of the {} at {}. It acts exactly like a fixed "
-      "price per hour, but is no bill, and a budget leaves it out.",
+      "Waiting is valued at {:g} {} per hour: {} of the {} at {}, which no bill or budget holds.",
       per_hour(prices->value_of_time),
       currency,
       format_money(number(lines.waiting), currency),
@@ -232,53 +226,11 @@ std::string regime_line(const DecideView& view, const RegimeResult& one) {
               : fmt::format("from {:.0f} of the {:g} hours of a month on.", least, month));
 }
 
-const SpotCount& at_count(const DecideView& view, int count) {
-  return *std::ranges::find(view.decision.spot->counts, count, &SpotCount::ranks);
-}
-
-std::string expected(const DecideView& view, const SpotCount& at) {
-  return fmt::format("expected {} and {:.3f} h",
-                     format_money(number(*at.cost), view.options.currency),
-                     hours(at.plan->expected));
-}
-
-std::string in_time_line(const DecideView& view) {
-  const SpotChoice& spot = *view.decision.spot;
-  const double wanted = 100.0 * view.decision.request.rubric.deadline_probability;
-  const auto chance = [](const SpotCount& at) {
-    return fmt::format("{:.1f} %", 100.0 * at.in_time.value_or(0.0));
-  };
-  if (!spot.cheapest_in_time) {
-    const auto& most_likely = at_count(view, *spot.most_likely);
-    return fmt::format(
-        "On spot no count meets the deadline with a probability of {:g} %: the surest, {}, has {}.",
-        wanted,
-        most_likely.ranks,
-        chance(most_likely));
-  }
-  const auto& best = at_count(view, *spot.cheapest_in_time);
-  return fmt::format(
-      "On spot the cheapest that meets the deadline with a probability of {:g} % or more is {} "
-      "({}): {}.",
-      wanted,
-      best.ranks,
-      chance(best),
-      expected(view, best));
-}
-
-std::string spot_line(const DecideView& view) {
-  const auto& spot = view.decision.spot;
-  if (!spot) return "";
-  if (!spot->cheapest) return "On spot no count is expected to finish.";
-  if (view.decision.request.rubric.deadline) return in_time_line(view);
-  const auto& at = at_count(view, *spot->cheapest);
-  return fmt::format("On spot the cheapest is {}: {}.", at.ranks, expected(view, at));
-}
-
 Table spot_table(const DecideView& view) {
   if (!view.decision.spot || !view.decision.request.spot) return {};
   std::vector<SpotCount> counts;
-  for (const auto& row : view.decision.shown) counts.push_back(at_count(view, row.count));
+  for (const auto& row : view.decision.shown)
+    counts.push_back(*find_in(view.decision.spot->counts, row.count, &SpotCount::ranks));
   std::vector<ColumnOf<SpotCount>> columns{
       {count_parameter(), &SpotCount::ranks},
       {measure("expected_h", "expected", Unit::hours).with_decimals(3),
@@ -293,19 +245,16 @@ Table spot_table(const DecideView& view) {
   columns.back().column.detail = true;
   if (deadline) columns.push_back({share("in_time", "in time"), &SpotCount::in_time});
   const Preemption& terms = view.decision.request.spot->preemption;
-  return limit_rows(make_table(
-      "spot",
-      "On machines that may be taken away",
-      counts,
-      columns,
-      {fmt::format("Poisson: {}{}.{} n/a: does not finish.",
-                   interruption_terms(terms),
-                   view.words(" (--ranks-per-instance, --checkpoint-s, --restart-s, "
-                              "--reacquire-s, --notice-s)",
-                              ""),
-                   deadline ? " In time: the chance of meeting the deadline, by "
-                              "numerical inversion of this process's transform (to 0.001)."
-                            : "")}));
+  return limit_rows(
+      make_table("spot",
+                 "On machines that may be taken away",
+                 counts,
+                 columns,
+                 {fmt::format("Poisson: {}{}.",
+                              interruption_terms(terms),
+                              view.words(" (--ranks-per-instance, --checkpoint-s, --restart-s, "
+                                         "--reacquire-s, --notice-s)",
+                                         ""))}));
 }
 
 Table failures_table(const DecideView& view) {
@@ -331,10 +280,7 @@ Table failures_table(const DecideView& view) {
         [](const DecisionRow& row) { return hours(row.wall().value); }},
        {measure("expected_usd", "expected cost", Unit::dollars).with_decimals(3).if_present(),
         &DecisionRow::cost}},
-      {fmt::format("{}; {}, at the best interval{}. Goodput: useful part of the expected wall "
-                   "time{}. Costs, "
-                   "choices and deadlines of every way to pay count failures in; speed-up, "
-                   "efficiency and energy are of the undisturbed time.",
+      {fmt::format("{}; {}, at the best interval{}{}.",
                    capitalised(failure_terms(decision.rows.front().failures->terms)),
                    checkpoint_terms(decision.rows.front().failures->terms),
                    view.words(" (--mtbf-hours, --checkpoint-s, --restart-s, --reacquire-s)", ""),
@@ -368,8 +314,7 @@ constexpr double nearly_all = 0.999;
 std::string expectation(const DecideView& view, const DeadlineForecast& forecast) {
   const PredictedCount& one = *forecast.cheapest;
   std::string text = fmt::format(
-      "up to {} in {} of runs, the fit's uncertainty and {:.2g} % of noise from run to run in it; "
-      "expected {}",
+      "up to {} in {} of runs, with the fit's uncertainty and {:.2g} % of noise; expected {}",
       format_quantity(number(one.upper), Unit::seconds),
       percent_text(forecast.deadline.probability),
       100.0 * forecast.noise.value_or(0.0),
@@ -389,45 +334,34 @@ bool cheaper_than_measured(const DecideView& view, const DeadlineForecast& forec
 
 std::string predicted_line(const DecideView& view, const DeadlineForecast& forecast) {
   const PredictedCount& one = *forecast.cheapest;
-  std::string against;
-  if (forecast.measured) {
-    const DecisionRow& row = view.decision.row(*forecast.measured);
-    against = fmt::format("; measured is {} at {}",
-                          format_quantity(number(row.same_work.value), Unit::seconds),
-                          *forecast.measured);
-    if (row.cost) against += " for " + decision_money(view, row.cost->value);
-  }
+  const double times = static_cast<double>(one.count) / view.decision.rows.back().count;
   return fmt::format(
-      "By the law {}, which was not measured{}, would meet the deadline{}: {}{}. "
-      "Measure it before you buy it.",
+      "By the law {}, which was not measured{}, would meet the deadline{}: {}. Measure it first.",
       one.count,
-      one.beyond ? fmt::format(" ({:.3g} times the largest)",
-                               static_cast<double>(one.count) / view.decision.rows.back().count)
-                 : "",
+      one.beyond ? fmt::format(" ({:.3g} times the largest)", times) : "",
       !forecast.measured  ? ""
       : one.expected_cost ? " for less"
                           : " with less time of all ranks together",
-      expectation(view, forecast),
-      against);
+      expectation(view, forecast));
 }
 
 /// Where no measured count meets the deadline, and none that was looked at by the law.
 std::string none_line(const DeadlineForecast& forecast) {
   const PredictedCount& fastest = forecast.fastest;
+  const double most = std::max(forecast.in_time_anywhere, fastest.in_time);
   if (fastest.in_time >= forecast.deadline.probability)
     return fmt::format(
-        "By the law counts that were not measured meet the deadline (the fastest, {}, in {} of "
-        "runs), but none of them is within every limit.",
+        "By the law {} meets the deadline in {} of runs, but is not within every limit.",
         fastest.count,
         percent_text(std::min(fastest.in_time, nearly_all)));
-  const double most = std::max(forecast.in_time_anywhere, fastest.in_time);
   return fmt::format(
-      "By the laws that hold no count from {} to {} meets the deadline with {}: {} of runs would "
-      "be in time. Larger counts are too far from the measured ones for a forecast.",
+      "By the laws that hold no count from {} to {} meets the deadline with {}: {} would.",
       forecast.from,
       forecast.to,
       percent_text(forecast.deadline.probability),
-      most < next_to_none ? "fewer than 0.1 %" : "at most " + percent_text(most));
+      most < next_to_none
+          ? "fewer than 0.1 % of runs"
+          : fmt::format("at most {} of runs", percent_text(std::min(most, nearly_all))));
 }
 
 /// That one more run at the chosen count may miss the deadline; empty where it meets it with the
@@ -439,8 +373,7 @@ std::string deadline_warning_line(const DecideView& view) {
   if (*forecast->measured_in_time >= forecast->deadline.probability) return "";
   const std::size_t runs = view.decision.row(*forecast->measured).time.samples;
   return fmt::format(
-      "The deadline is met by {} so far; with {:.2g} % of noise from run to run one "
-      "more at {} meets it with a probability of {}.",
+      "The deadline is met by {} so far; with {:.2g} % of noise one more at {} does with {}.",
       runs < 2 ? std::string("one run") : fmt::format("the median of {} runs", runs),
       100.0 * *forecast->noise,
       *forecast->measured,
@@ -510,8 +443,7 @@ std::vector<std::string> deadline_lines(const DecideView& view) {
 std::vector<std::string> cost_lines(const DecideView& view) {
   std::vector<std::string> lines = mapped(
       view.decision.regimes, [&](const RegimeResult& one) { return regime_line(view, one); });
-  lines.insert(lines.end(),
-               {spot_line(view), failures_line(view), waiting_line(view), energy_line(view)});
+  lines.insert(lines.end(), {failures_line(view), waiting_line(view), energy_line(view)});
   return lines;
 }
 }  // namespace scaleworth::report

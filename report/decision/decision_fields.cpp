@@ -339,6 +339,9 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json.array("regimes", decision.regimes, [&](Fields& regime, const auto& one) {
     put_regime(regime, one, view.options.currency);
   });
+  json.object("better_way", decision.better_way, [](Fields& of, const PaidWay& one) {
+    of.members("regime", one.regime, "count", one.count, "cost_usd", one.cost, "time_s", one.time);
+  });
   json.object("spot", decision.spot, put_spot);
   json("grid", view.decision.request.metrics.power.grid, or_null);
   json.array("losses", decision.losses, put_loss);

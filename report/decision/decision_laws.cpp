@@ -19,12 +19,12 @@ std::optional<Number> known(const T& value) {
 std::string next_note(const NextMeasurement& next, const std::string& currency) {
   std::string text = fmt::format("Measure {} next: ", next.count);
   if (!next.width_before) return text + "it separates the parameters best (D-optimal).";
-  return text + fmt::format(
-                    "for {} it narrows the interval of the count of least cost by {:.0f} %, the "
-                    "most per {}.",
-                    format_money(number(*next.cost), currency),
-                    100.0 * (1.0 - *next.width_after / *next.width_before),
-                    currency);
+  return text +
+         fmt::format(
+             "for {} it narrows the interval of the cheapest count by {:.0f} %, most per {}.",
+             format_money(number(*next.cost), currency),
+             100.0 * (1.0 - *next.width_after / *next.width_before),
+             currency);
 }
 
 std::vector<std::string> law_notes(const DecideView& view) {
@@ -59,12 +59,7 @@ Table laws_compared_table(const Decision& decision) {
        {share("worst_error", "worst"), &WeightedLaw::worst},
        {share("residual", "residual of the fit"), &WeightedLaw::residual}},
       {fmt::format(
-          "Weights by how well a law fits for its number of parameters, with rows that scatter by "
-          "{:.1f} %; constant efficiency is favoured until the rows contradict it. Each count from "
-          "the fourth on is predicted from the smaller ones ({} in all); the worst, from the fifth "
-          "count on, is by how much the longer of measured and predicted time exceeds the other.",
-          100.0 * all->noise,
-          all->forecasts)});
+          "Rows scatter by {:.1f} %; {} predictions.", 100.0 * all->noise, all->forecasts)});
 }
 
 Table forecast_table(const Decision& decision) {
@@ -168,6 +163,25 @@ Table bounds_table(const Decision& decision) {
        {measure("most_s", "at most", Unit::seconds),
         [](const BoundRow& row) { return row.bounds.high; }},
        {share("above", "above that"), &BoundRow::above}}));
+}
+
+/// How far the speed-up may be off where few repeats scatter; else empty.
+std::string scatter_line(const Decision& decision) {
+  if (!decision.rubric.chosen || decision.rows.size() < 2) return "";
+  const DecisionRow& first = decision.rows.front();
+  const DecisionRow& row = decision.row(std::max(*decision.rubric.chosen, decision.rows[1].count));
+  const SampleVariance& noise = row.noise;
+  if (row.speedup.interval || !(noise.degrees > 0.0) || first.count_ratio != 1.0) return "";
+  const double arm = std::exp(
+      student_t_two_sided(0.95, noise.degrees) *
+      std::sqrt(noise.variance * (median_variance(first.repeats) + median_variance(row.repeats))));
+  if (arm < 1.1) return "";  // what any two runs differ by
+  return fmt::format("Repeats scatter by {:.0f} %: speed-up {:.2f} [{:.2f}, {:.2f}] at {}.",
+                     100.0 * std::sqrt(noise.variance),
+                     row.speedup.value,
+                     row.speedup.value / arm,
+                     row.speedup.value * arm,
+                     row.count);
 }
 
 std::string bounds_line(const Decision& decision) {

@@ -4,6 +4,12 @@
 
 #include <array>
 
+// Defined by an assembler file that CMake writes (cmake/embed.cmake).
+extern "C" {
+extern const char scaleworth_asset_page_words[];
+extern const char scaleworth_asset_page_words_end[];
+}
+
 namespace scaleworth::report {
 namespace {
 constexpr std::array objectives{
@@ -88,69 +94,35 @@ Json million_work_terms(const Decision& decision) {
   return json_value(1e6 / (*row.throughput * row.same_work.value.value()));
 }
 
-/// The sentences and tiles of the page, in whose braces its script puts what it computes; a tile
-/// without one of them is left out. `time`: header and unit of the column of times.
+/// The sentences and tiles of the page: in their braces its script puts what it computes, in place
+/// of <words> stands what is known here. A tile without one of its braces is left out. `time`:
+/// header and unit of the column of times.
 Json page_words(const DecideView& view, const Printed& printed, std::size_t time) {
   const Decision& decision = view.decision;
-  const std::string& currency = view.options.currency;
   const std::string unit = decision.axis == Axis::nodes ? "node" : "rank";
-  const std::string counted = decision.noun.empty() ? unit + "s" : decision.noun;
   const bool reliable = decision.doubts.empty();
   const bool failures = decision.rows.front().failures.has_value();
-  const std::string mark = reliable ? "recommended" : "by the figures alone";
-  const std::string in_time = "{time} " + printed.units[time];
   const bool own_prices = std::ranges::all_of(
       decision.rows, [](const DecisionRow& row) { return row.facts.price.has_value(); });
-  const auto tile = [](const std::string& label, const std::string& value, const char* note) {
-    return Json{{"label", label}, {"value", value}, {"note", note}};
-  };
-  const std::string limits =
-      std::string(failures ? " With failures the deadline cannot be changed here." : "") +
-      (own_prices ? " Every row has a price of its own." : "");
-  const std::string answer = reliable ? "Take {count}, {why}: {paid}"
-                                      : "Not reliable, see the lines below: by the figures alone "
-                                        "{count} would be {why}: {paid}";
-  return {{"title", "At another price or deadline"},
-          {"table", "Every count at these terms"},
-          {"cost_axis", fmt::format("cost{{per_million}} ({})", currency)},
-          {"price", fmt::format("Price of a {}-hour ({})", unit, currency)},
-          {"value", fmt::format("An hour of waiting is worth ({})", currency)},
-          {"deadline", "Deadline (hours)"},
-          {"reset", "Back to the report"},
-          {"headers",
-           {decision.noun.empty() ? printed.headers.front() : decision.noun,
-            printed.headers[time],
-            "cost{per_million}",
-            "limit",
-            "choice"}},
-          {"mark", mark},
-          {"none", Json::array({tile("Recommended", "none", "no count is within every limit")})},
-          {"tiles",
-           {tile("{loss}", "{loss_share} %", "of the time, the largest loss"),
-            tile(capitalised(mark) + "{recomputed}", "{count} " + counted, "{objective}"),
-            tile("Time", in_time, failures ? "without failures" : "of the same work"),
-            tile("Efficiency", "{efficiency} %", "speed-up {speedup}"),
-            tile("Cost", "{cost}", "of the same work"),
-            tile("Saving", "{saving}", "against the fastest, {fastest}"),
-            tile("K*", "{cheapest}", "the count of least cost, {least}")}},
-          {"mark_taken", "taken"},
-          {"mark_cheapest", "cheapest"},
-          {"mark_fastest", "fastest"},
-          {"recomputed", " (recomputed)"},
-          {"per_million", " per " + million_work(decision)},
-          {"answer", answer + in_time + "."},
-          {"no_answer", "No count is within every limit."},
-          {"of_passing", "{objective} of the {passing} counts within every limit"},
-          {"only", "the only count within every limit"},
-          {"invalid", "Not a number of 0 or more: nothing was recomputed."},
-          {"as_written",
-           "The values that the report was written with. Change one to see the recommendation that "
-           "follows." +
-               limits},
-          {"changed",
-           "Recomputed on this page from the coefficients that the program wrote. The sections "
-           "below stay as the report was written." +
-               limits}};
+  std::string text(scaleworth_asset_page_words, scaleworth_asset_page_words_end);
+  for (const auto& [word, meant] :
+       {std::pair<std::string_view, std::string>{"<currency>", view.options.currency},
+        {"<unit>", unit},
+        {"<counted>", decision.noun.empty() ? unit + "s" : decision.noun},
+        {"<Mark>", reliable ? "Recommended" : "By the figures alone"},
+        {"<mark>", reliable ? "recommended" : "by the figures alone"},
+        {"<in_time>", "{time} " + printed.units[time]},
+        {"<work>", million_work(decision)},
+        {"<time_of>", failures ? "without failures" : "of the same work"},
+        {"<fixed>", failures ? " With failures the deadline cannot be changed here." : ""},
+        {"<own_prices>", own_prices ? " Every row has a price of its own." : ""}})
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at))
+      text.replace(at, word.size(), meant);
+  Json words = Json::parse(text);
+  words["answer"] = words[reliable ? "take" : "not_reliable"];
+  words["headers"][0] = decision.noun.empty() ? printed.headers.front() : decision.noun;
+  words["headers"][1] = printed.headers[time];
+  return words;
 }
 
 /// The part, other than compute, that takes most of the time at the count; null where none is

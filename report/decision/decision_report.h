@@ -57,6 +57,7 @@ std::vector<Table> cause_tables(const DecideView& view);
 std::vector<Table> law_tables(const DecideView& view);
 /// Of work and depth, which are known where the decision has their bounds.
 Table bounds_table(const Decision& decision);
+std::string scatter_line(const Decision& decision);
 std::string bounds_line(const Decision& decision);
 
 /// What a fit has; what it could not have is left out.
@@ -99,6 +100,8 @@ Table first_rows(Table table);
 inline double hours(Seconds time) {
   return time.value() / 3600.0;
 }
+/// Whether budget and deadline are held against the first row's work, where that of others is more.
+bool limits_of_first_work(const Decision& decision);
 /// Where rows are of steps that cost next to nothing and their work is known: what turns an amount
 /// for the work of the rows into one for 10^6 units of it.
 std::optional<double> million_work_scale(const Decision& decision);

@@ -174,6 +174,9 @@ std::vector<ColumnOf<DecisionRow>> count_columns(const DecideView& view) {
     time = {measure("time_h", "time", Unit::hours).with_decimals(3),
             [](const DecisionRow& row) { return hours(row.time.value); }};
   }
+  if (limits_of_first_work(view.decision))
+    time = {measure("same_work_s", "time of the same work", Unit::seconds).with_digits(4),
+            &DecisionRow::same_work};
   time.column.detail = time.column.detail || view.decision.relative;
   return {{count_parameter(), &DecisionRow::count},
           time,

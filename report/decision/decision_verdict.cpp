@@ -44,7 +44,8 @@ std::string per_work(const Decision& decision) {
 
 /// As the table has it: of weak scaling the time of more work than the first row's.
 std::string own_time(const Decision& decision, const DecisionRow& row) {
-  const double growth = decision.basis == TimeBasis::work_unit ? 1.0 : row.work_growth();
+  const bool same = decision.basis == TimeBasis::work_unit || limits_of_first_work(decision);
+  const double growth = same ? 1.0 : row.work_growth();
   return format_quantity(number(row.wall().value * growth), Unit::seconds);
 }
 
@@ -95,7 +96,9 @@ std::string figures(const DecideView& view, const DecisionRow& row) {
   return fmt::format("{}{}{}{}, {}",
                      text,
                      own_time(view.decision, row),
-                     per_work(view.decision),
+                     limits_of_first_work(view.decision)
+                         ? fmt::format(" for the work of {}", view.decision.rows.front().count)
+                         : per_work(view.decision),
                      row.failures ? " with failures" : "",
                      ratios);
 }
@@ -180,34 +183,19 @@ std::vector<std::string> forecast_sentences(const DecideView& view) {
   return sentences;
 }
 
-/// "flat", "flat to rising (+18 %)": what one GPU does at the largest count, as a part of the
-/// first.
-std::string growth_words(double change) {
-  constexpr double noise = 0.03;  // what two runs of one model differ by
-  constexpr double loss = 0.9;
-  constexpr double gain = 1.25;  // what larger products bring
-  const double percent = 100.0 * std::abs(change - 1.0);
-  if (change < loss) return fmt::format("falls by {:.0f} %", percent);
-  if (change > gain) return fmt::format("rises by {:.0f} %", percent);
-  if (change > 1.0 + noise) return fmt::format("flat to rising (+{:.0f} %)", percent);
-  return change < 1.0 - noise ? fmt::format("nearly flat (-{:.0f} %)", percent) : "flat";
-}
-
 /// What larger models on more GPUs show: no count, but what each GPU does.
 std::string growth_headline(const Decision& decision) {
   const auto of_one = [](const DecisionRow& row) { return *row.throughput / row.count / 1e12; };
   const DecisionRow& first = decision.rows.front();
   const DecisionRow& last = decision.rows.back();
   return fmt::format(
-      "Each count runs a larger model: {:.4g} to {:.4g} TFLOP/s per {} from {} to {} (least "
-      "{:.4g}): {}.",
+      "Each count runs a larger model: {:.4g} to {:.4g} TFLOP/s per {} from {} to {}, {:+.0f} %.",
       of_one(first),
       of_one(last),
       counted_noun(decision, 1),
       first.count,
       last.count,
-      std::ranges::min(mapped(decision.rows, of_one)),
-      growth_words(of_one(last) / of_one(first)));
+      100.0 * (of_one(last) / of_one(first) - 1.0));
 }
 
 /// "MFU 44.2 % at 32 GPUs, 52.2 % at 3072, of A100 80GB, 312 TFLOP/s (...)".
@@ -285,8 +273,7 @@ std::string cliff_sentence(const Decision& decision) {
     return smaller.speedup.value > row.speedup.value;
   });
   return fmt::format(
-      "{0} are slower than {1} (speed-up {2:.2f} against {3:.2f}): check topology and settings at "
-      "{4} before you buy {4}. ",
+      "{0} are slower than {1} (speed-up {2:.2f} against {3:.2f}): check settings at {4} first. ",
       named_count(decision, row.count),
       faster->count,
       row.speedup.value,
@@ -345,6 +332,7 @@ std::string counts_line(const DecideView& view, bool brief) {
     if (i + 1 < named.size()) text += ", ";
   }
   text[0] = 'C';
+  if (!decision.regimes.empty()) text += ", at the price given";
   return text + (brief ? "" : exchange_text(decision)) + ".";
 }
 
@@ -387,8 +375,9 @@ std::string value_of_waiting_line(const DecideView& view) {
   const auto objective = decision.rubric.objective;
   const bool asked = objective == Objective::cost || objective == Objective::balanced;
   if (worth.size() < 2 || !asked || !decision.choice->price_cancels) return "";
-  std::string text = fmt::format("With a price of waiting{} the choice would be {}, ",
+  std::string text = fmt::format("With a price of waiting{}{} the choice would be {}, ",
                                  view.words(" (--value-of-time)", ""),
+                                 decision.regimes.empty() ? "" : ", at the price given,",
                                  worth[0].count);
   for (std::size_t i = 1; i < worth.size(); ++i) {
     text +=
@@ -457,8 +446,7 @@ std::string deadline_line(const DecideView& view) {
   if (fastest.in_time({*deadline, probability})) return "";
   if (const auto& failures = fastest.failures) {
     return fmt::format(
-        "No count meets the deadline of {} with a probability of {:g} %: with failures the "
-        "fastest, {}, does with {:.1f} %; allow more time.",
+        "No count meets the deadline of {} with {:g} %: with failures {} does with {:.1f} %.",
         deadline_text(decision.request.rubric),
         100.0 * probability,
         fastest.count,
@@ -480,29 +468,38 @@ std::string budget_line(const DecideView& view) {
   const auto& exclusions = decision.rubric.exclusions;
   const auto over = std::ranges::find(exclusions, GateKind::budget, &Exclusion::gate);
   if (over == exclusions.end() || over->counts.size() != decision.rows.size()) return "";
-  for (const RegimeResult& way : decision.regimes)
-    for (std::size_t i = 0; i < decision.rows.size(); ++i)
-      if (way.costs[i] && way.in_time[i] && *way.costs[i] <= *decision.request.rubric.budget)
-        return fmt::format(
-            "At the price given no count is within the budget of {}; by {} {} costs {}: "
-            "pay so, or allow more.",
-            format_money(number(*decision.request.rubric.budget), view.options.currency),
-            way.regime.name,
-            named_count(decision, decision.rows[i].count),
-            decision_money(view, *way.costs[i]));
   const DecisionRow& cheapest = decision.row(decision.named.cheapest);
   return fmt::format(
-      "No count is within the budget of {}: the cheapest, {}, costs up to {}; allow that, or do "
-      "less work.",
+      "No count is within the budget of {}: the cheapest, {}, costs up to {}; allow that.",
       format_money(number(*decision.request.rubric.budget), view.options.currency),
       named_count(decision, cheapest.count),
       format_money(number(rounded_up(cheapest.cost->high().value())), view.options.currency));
 }
 
+/// What another way to pay does better; else empty.
+std::string better_way_sentence(const DecideView& view) {
+  const Decision& decision = view.decision;
+  const auto& way = decision.better_way;
+  if (!way) return "";
+  const std::string text = fmt::format("Take {} by {}, {} within every limit: {} in {}",
+                                       named_count(decision, way->count),
+                                       way->regime,
+                                       objective_words(decision.rubric.objective),
+                                       decision_money(view, way->cost),
+                                       format_quantity(number(way->time), Unit::seconds));
+  if (!decision.rubric.chosen) return text + "; at the price given no count is.";
+  const DecisionRow& row = decision.row(*decision.rubric.chosen);
+  return fmt::format("{}; at the price given {} ({}, {}).",
+                     text,
+                     row.count,
+                     decision_money(view, row.cost->value),
+                     own_time(decision, row));
+}
+
 /// What would pass where no count does.
 std::string no_count_sentence(const DecideView& view) {
   for (const std::string& sentence :
-       {conflict_sentence(view), deadline_line(view), budget_line(view)})
+       {better_way_sentence(view), conflict_sentence(view), deadline_line(view), budget_line(view)})
     if (!sentence.empty()) return sentence;
   const std::string reasons =
       listed(view.decision.rubric.exclusions, std::mem_fn(&Exclusion::reason), "; ");
@@ -547,10 +544,16 @@ std::string figures_alone(const DecideView& view) {
                      chosen_as(decision.rubric));
 }
 
+bool limits_of_first_work(const Decision& decision) {
+  const Rubric& asked = decision.request.rubric;
+  return decision.scaling != Scaling::strong && decision.basis != TimeBasis::work_unit &&
+         (asked.budget || asked.deadline);
+}
+
 std::optional<double> million_work_scale(const Decision& decision) {
   constexpr double million = 1e6;
   // The hours of work that grows are of more than the first row's, whose price this would be.
-  const bool grows = decision.scaling != Scaling::strong;
+  const bool grows = decision.scaling != Scaling::strong && !limits_of_first_work(decision);
   std::optional<double> scale;
   for (const DecisionRow& row : decision.rows) {
     const double cost = row.cost ? row.cost->value.value() : 0.0;
@@ -586,8 +589,7 @@ Verdict judge_decision(const DecideView& view, bool brief) {
     verdict.headline = growth_headline(decision);
     lines = {reading_line(view),
              utilisation_line(decision),
-             "No count is best: other models are other work. Two counts of one model would say "
-             "what more GPUs gain."};
+             "No count is best: other models are other work. Two counts of one model would say."};
     std::erase(lines, "");
     return verdict;
   }
@@ -609,7 +611,8 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   } else {
     const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
     const std::string take = headline(view, chosen, brief ? "Yes: " : "");
-    verdict.headline = cliff_sentence(decision) + take + ".";
+    const std::string other = better_way_sentence(view);
+    verdict.headline = other.empty() ? cliff_sentence(decision) + take + "." : other;
     verdict.answer = Answer::yes;
     const std::vector<std::string> forecasts = forecast_sentences(view);
     if (!forecasts.empty()) {
@@ -624,7 +627,8 @@ Verdict judge_decision(const DecideView& view, bool brief) {
       lines.push_back(fmt::format("No forecast: {}.", decision.law_forecast->basis));
     }
     const std::string next = step_up(view, chosen);
-    if (!next.empty() && !take.ends_with(next)) lines.push_back(next.substr(2) + ".");
+    if (!next.empty() && other.empty() && !take.ends_with(next))
+      lines.push_back(next.substr(2) + ".");
     if (!decision.attributed()) {
       lines.push_back(fmt::format("Cause of the loss unknown: {}{}.",
                                   decision.diagnosis.no_cause,
@@ -634,7 +638,7 @@ Verdict judge_decision(const DecideView& view, bool brief) {
                                                    ", or recordings of two counts")));
     }
   }
-  lines.insert(lines.begin(), reading_line(view));
+  lines.insert(lines.begin(), {reading_line(view), scatter_line(decision)});
   if (!brief) lines.push_back(utilisation_line(decision));
   // What to do about it comes before the figures.
   lines.push_back(cause_line(view));

@@ -23,10 +23,6 @@ Table pairs_table(const BudgetView& view) {
   std::vector<std::string> notes = mapped(view.answer.pairs, [](const Pair& pair) {
     return fmt::format("{}: {}.", pair.approach, pair.source);
   });
-  notes.emplace_back(
-      "FLOPs = 6 x parameters x tokens: attention is left out; parameters are the active ones "
-      "without the input embedding (unless it is the head too). "
-      "Losses of different laws are not comparable, nor with those of other data and tokenizers.");
   const std::vector<ColumnOf<Pair>> columns{
       {parameter("law", "law"), &Pair::approach},
       {measure("parameters_1e9", "parameters (10^9)").with_digits(4),
@@ -119,13 +115,7 @@ Verdict judge_budget(const BudgetView& view) {
       from_to(plan.parameters),
       from_to(plan.tokens));
   verdict.lines = {
-      money_line(view),
-      "The spread of the laws is the error bar: the source of the refit gives standard "
-      "errors but not how they hang together, which an interval would need.",
-      range_line(plan),
-      own_size_line(view),
-      "For the least loss of the training budget alone: a model that is to serve many requests is "
-      "better chosen smaller and trained longer."};
+      money_line(view), range_line(plan), own_size_line(view), reading_note("least loss")};
   std::erase(verdict.lines, "");
   return verdict;
 }

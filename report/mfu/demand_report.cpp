@@ -125,26 +125,21 @@ std::string use_line(const DemandView& view) {
   if (answer.replicas < 2) return "";
   const ReplicaUse& last = answer.uses.back();
   if (last.utilisation <= 0.0)
-    return fmt::format(
-        "The last of the {} replicas is needed only in bursts, in hours that are {} of the time.",
-        answer.replicas,
-        percent_text(last.needed));
-  return fmt::format(
-      "The last of the {} replicas is needed {} of the time and {} used{}; one more would serve "
-      "nothing.",
-      answer.replicas,
-      percent_text(last.needed),
-      percent_text(last.utilisation),
-      last.per_million_tokens ? ": its tokens cost " + per_million(view, last.per_million_tokens)
-                              : "");
+    return fmt::format("The last of the {} replicas is needed only in bursts.", answer.replicas);
+  return fmt::format("The last of the {} replicas is needed {} of the time and {} used{}.",
+                     answer.replicas,
+                     percent_text(last.needed),
+                     percent_text(last.utilisation),
+                     last.per_million_tokens
+                         ? ": its tokens cost " + per_million(view, last.per_million_tokens)
+                         : "");
 }
 
 std::string duty_line(const DemandView& view) {
   const auto* own = find_in(view.answer.ways, Payment::fixed, &PaymentWay::payment);
   if (own == nullptr || !view.answer.full_cost) return "";
   return fmt::format(
-      "At full use a million output tokens, prompts in their price, cost {}; the fixed fleet at "
-      "this demand {:.3g} times that, {}.",
+      "A million output tokens with prompts costs {} at full use, {:.3g} times that here: {}.",
       money(view, view.answer.full_cost->value()),
       *own->per_million_tokens / *view.answer.full_cost,
       money(view, own->per_million_tokens->value()));
@@ -182,10 +177,6 @@ std::string api_line(const DemandView& view) {
                          : "the API is cheaper than any fleet that this shape of demand needs");
 }
 
-constexpr const char* left_out =
-    "Read off the measured curve, without queueing: requests that come in bunches wait longer than "
-    "under the steady load of a measurement; a burst factor buys room for them.";
-
 /// "8,000": two digits.
 std::string about(double count) {
   const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(count)) - 1.0));
@@ -214,9 +205,7 @@ Verdict judge_latencies(const DemandView& view) {
       what + (p99.high ? fmt::format("; within 10 % takes about {}.", about(p99.requests_for_tenth))
                        : fmt::format(", too few to bound it: measure {:g} or more.",
                                      p99.requests_for_tenth));
-  verdict.lines = {
-      "Intervals hold for any distribution, at 95 %, of requests that do not depend on each other; "
-      "those of one load test do, so that the true ones are wider."};
+  verdict.lines = {reading_note("intervals of quantiles")};
   return verdict;
 }
 
@@ -226,8 +215,7 @@ std::string law_line(const DemandView& view) {
   if (errors.empty()) return "";
   const double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
   return fmt::format(
-      "Between measured loads by a saturating law: left out in turn, they are predicted {} off on "
-      "average, {} at most.",
+      "Between measured loads by a saturating law: left out in turn, they are {} off, at most {}.",
       percent_text(sum / static_cast<double>(errors.size())),
       percent_text(*std::ranges::max_element(errors)));
 }
@@ -254,8 +242,7 @@ Verdict judge_demand(const DemandView& view) {
   if (!answer.capacity) {
     verdict.answer = Answer::no;
     verdict.headline = fmt::format(
-        "No load keeps {}: the smallest measured, concurrency {:g}, already exceeds it; relax the "
-        "limit, or measure smaller loads.",
+        "No load keeps {}: concurrency {:g} exceeds it; relax it, or measure smaller loads.",
         limits_text(view),
         answer.curve.front().concurrency);
     return verdict;
@@ -272,7 +259,7 @@ Verdict judge_demand(const DemandView& view) {
   add(duty_line(view));
   add(following_line(view));
   add(api_line(view));
-  add(left_out);
+  add(reading_note("queueing"));
   return verdict;
 }
 
@@ -319,13 +306,11 @@ const std::vector<FieldOf<PaymentWay>>& way_fields() {
 }
 
 Table ways_table(const DemandView& view) {
-  Table table = make_table(
-      "ways",
-      "Ways to pay, cheapest first",
-      view.answer.ways,
-      columns_of<PaymentWay>(way_fields()),
-      {"break-even with API: of a replica's use, above which it is cheaper; with rent: of the time "
-       "that it is needed. A month has 730 hours."});
+  Table table = make_table("ways",
+                           "Ways to pay, cheapest first",
+                           view.answer.ways,
+                           columns_of<PaymentWay>(way_fields()),
+                           {reading_note("ways to pay")});
   if (table.rows.empty()) return table;
   table.rows.front().chosen = true;
   table.tiles = {{0, "per_million_tokens_usd", "Million tokens", "the cheapest way"},
@@ -401,8 +386,7 @@ Table latencies_table(const DemandView& view) {
        {measure("low_s", "from", Unit::seconds), &LatencyQuantile::low},
        {measure("high_s", "to", Unit::seconds), &LatencyQuantile::high},
        {measure("requests_for_tenth", "needed for 10 %", Unit::count),
-        &LatencyQuantile::requests_for_tenth}},
-      {"from, to: 95 %, for any distribution; n/a: so few requests do not bound it."});
+        &LatencyQuantile::requests_for_tenth}});
 }
 
 Table curve_table(const char* id, const char* title, const std::vector<ServicePoint>& curve) {
@@ -472,8 +456,7 @@ std::vector<Chart> demand_charts(const DemandView& view) {
     Chart hours{"replicas-by-hour",
                 "hours",
                 "Replicas by the hour",
-                "The fixed fleet carries the largest peak; a fleet that follows the hours is paid "
-                "below its line."};
+                reading_note("chart replicas-by-hour")};
     std::vector<Json> rows;
     double begins = 0.0;
     for (const HourPlan& hour : answer.hours) {

@@ -5,6 +5,7 @@
 #include "report/run/run_report.h"
 #include "src/model/transformer/transformer.h"
 
+#include <cmath>
 #include <span>
 
 namespace scaleworth::report {
@@ -92,10 +93,7 @@ Table conventions_table(const MfuView& view) {
        {measure("flop_per_token", "per token", Unit::flop).with_digits(4), &Counted::quoted},
        {measure("ratio", "of chosen").with_decimals(3), &Counted::ratio},
        {measure("convention_mfu", "reads", Unit::percent).with_decimals(2), &Counted::utilisation}},
-      {fmt::format("Chosen: {}{}. N: the parameters that a token meets, without "
-                   "the input embedding unless it is the head too; 6nd: the published number where "
-                   "it is N within 2 %. L layers, h hidden, s sequence, H heads of "
-                   "Q, V vocabulary. narayanan counts full recomputation, so that it reads an HFU.",
+      {fmt::format("Chosen: {}{}.",
                    words_of(view.question.convention).name,
                    words_for(view.options.audience, " (--convention)", ""))});
 }
@@ -254,8 +252,11 @@ std::string million_line(const MfuView& view) {
 
 Verdict judge_mfu(const MfuView& view) {
   Verdict verdict;
-  verdict.headline = headline(view);
   const Utilisation& first = view.answer.against.front();
+  const bool assumed = view.question.stated_as == StatedAs::utilisation;
+  verdict.headline = assumed
+                         ? fmt::format("At {:.3g} % MFU {}", 100.0 * first.mfu, campaign_line(view))
+                         : headline(view);
   verdict.answer = std::max(first.mfu, first.hfu) > most_of_a_step ? Answer::no : Answer::yes;
   if (view.question.stated_rate)
     verdict.lines = {
@@ -363,13 +364,23 @@ Verdict judge_runs(const RunsView& view) {
                         best.mfu() / least.mfu(),
                         100.0 * least.mfu(),
                         least.name);
-  verdict.headline = verdict.answer == Answer::yes
+  constexpr double far = 1.25;  // conventions and recomputation part two figures of a run by less
+  const auto odd = std::ranges::find_if(runs, [](const RunUse& one) {
+    return std::abs(std::log(one.stated_mfu.value_or(one.mfu()) / one.mfu())) > std::log(far);
+  });
+  std::string doubt;
+  if (verdict.answer == Answer::no)
+    doubt =
+        fmt::format("{}: {:.1f} % is more than whole steps reach", best.name, 100.0 * best.mfu());
+  else if (odd != runs.end())
+    doubt = fmt::format("{}: the table says MFU {:.1f} %, its rate says {:.1f} %",
+                        odd->name,
+                        100.0 * *odd->stated_mfu,
+                        100.0 * odd->mfu());
+  if (!doubt.empty() && verdict.answer == Answer::yes) verdict.answer = Answer::unknown;
+  verdict.headline = doubt.empty()
                          ? if_it_fits(text, ": record a step of that to see what it loses") + "."
-                         : not_reliable(fmt::format("{}: {:.1f} % is more than whole steps reach",
-                                                    best.name,
-                                                    100.0 * best.mfu()),
-                                        1,
-                                        "check its rate, GPUs and number format");
+                         : not_reliable(doubt, 1, "check its rate, GPUs, peak and number format");
   verdict.lines = {cheapest_line(view)};
   std::erase(verdict.lines, "");
   return verdict;

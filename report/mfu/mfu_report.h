@@ -49,6 +49,7 @@ struct RunUse {
   MfuNames names;
   TrainingRun run;
   TrainingUse use;
+  std::optional<double> stated_mfu{};
 
   Utilisation first() const { return use.against.empty() ? Utilisation{} : use.against.front(); }
   double mfu() const { return first().mfu; }

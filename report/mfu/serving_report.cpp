@@ -114,8 +114,7 @@ Table memory_table(const ServingView& view) {
   const auto& server = view.question.server;
   if (server.group.gpus > server.model.cache_shards) {
     notes.push_back(fmt::format(
-        "Caches divide among all GPUs here, as data-parallel attention does; plain tensor "
-        "parallelism keeps them {:g} times.",
+        "Caches divide among all GPUs; plain tensor parallelism keeps them {:g} times.",
         static_cast<double>(server.group.gpus) / static_cast<double>(server.model.cache_shards)));
   }
   const std::vector<ColumnOf<Memory>> columns{
@@ -149,8 +148,7 @@ std::vector<Chart> serving_charts(const ServingView& view) {
   Chart rate{"throughput",
              "batches",
              "Output tokens per second against the batch",
-             "Where the line bends, a larger batch mostly makes each request slower. At most: what "
-             "no server exceeds at the batch."};
+             reading_note("chart throughput")};
   rate.data = lines_of(view,
                        {{"prompts and steps in turn", &ServedBatch::output_tokens_per_s},
                         {"at most", &ServedBatch::ceiling_output_tokens_per_s}},

@@ -27,8 +27,7 @@ std::string no_batch(const ServingView& view) {
   const auto& memory = view.answer.memory;
   if (memory.available && *memory.available < memory.weights + memory.cache_per_request) {
     return fmt::format(
-        "It does not fit: weights take {}, one request {}, and there are {}. {} such GPUs, the "
-        "next power of two, hold it.",
+        "It does not fit: weights take {}, one request {}, of {}; {} such GPUs hold it.",
         format_quantity(number(memory.weights), Unit::bytes),
         format_quantity(number(memory.cache_per_request), Unit::bytes),
         format_quantity(number(*memory.available), Unit::bytes),
@@ -109,9 +108,8 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
                        percent_text(question.server.group.bandwidth_efficiency));
   }
   return fmt::format(
-      "Prompts and steps in turn, each at its roof, of which published maxima (TensorRT-LLM, 8B "
-      "and 70B models on H100, H200 and B200) reach {:.0f} to {:.0f} %; perfectly mixed they "
-      "would give at most {} tokens/s, at batch {:g}{}.",
+      "Prompts and steps in turn, each at its roof, of which published maxima (TensorRT-LLM, 8B, "
+      "70B) reach {:.0f} to {:.0f} %; perfectly mixed at most {} tokens/s, at batch {:g}{}.",
       100.0 * published_part_of_roof.low,
       100.0 * published_part_of_roof.high,
       rate_text(view.answer.ceiling_output_tokens_per_s * question.groups),
@@ -123,8 +121,7 @@ std::string basis_line(const ServingView& view, const ServedBatch& chosen) {
 std::string prompts_line(const ServingView& view, const ServedBatch& chosen) {
   if (!chosen.cost || !(view.answer.loaded_cost->per_million_output.value() > 0.0)) return "";
   return fmt::format(
-      "Priced apart, prompts cost {} per million input tokens and answers {} per million output "
-      "tokens.",
+      "Priced apart, a million input tokens cost {} and a million output tokens {}.",
       format_money(number(view.answer.loaded_cost->per_million_input), view.options.currency),
       format_money(number(view.answer.loaded_cost->per_million_output), view.options.currency));
 }
@@ -229,9 +226,9 @@ std::string groups_line(const ServingView& view) {
                        group.network.bus_bandwidth != assumed.bus_bandwidth;
     const int copies = view.question.groups / group.stages;
     return fmt::format(
-        "{}{} pipeline stages, tensor parallelism over the {} GPUs of each, which NVLink joins; "
-        "between stages each GPU sends at {:g} Gbit/s and {:g} us, {}. The rows are of one stage's "
-        "share.",
+        "{}{} pipeline stages, tensor parallelism over the {} GPUs of each; between stages each "
+        "GPU "
+        "sends at {:g} Gbit/s and {:g} us, {}. Rows are of one stage's share.",
         copies == 1 ? "" : fmt::format("{} copies, each of ", copies),
         group.stages,
         group.gpus,
@@ -243,8 +240,7 @@ std::string groups_line(const ServingView& view) {
                           "assumed"));
   }
   return fmt::format(
-      "{} copies of the model, each on {} that NVLink joins{}: larger groups would all-reduce over "
-      "a network, or serve less. The rows are of one copy.",
+      "{} copies of the model, each on {}{}: larger groups would serve less. Rows are of one copy.",
       view.question.groups,
       counted(static_cast<std::size_t>(group.gpus), "GPU"),
       words_for(view.options.audience, " (--domain)", ""));

@@ -231,10 +231,13 @@ struct Shown {
   std::pair<bool, int> place() const { return {collective == Collective::all_reduce, ranks}; }
 };
 
-std::optional<Shown> shown_collective(const Analysis& analysis, std::optional<int> ranks = {}) {
+std::optional<Shown> shown_collective(const Analysis& analysis,
+                                      std::optional<int> ranks = {},
+                                      std::optional<Collective> collective = {}) {
   std::optional<Shown> best;
   const auto offer = [&](const Shown& one) {
     if (one.ranks != ranks.value_or(one.ranks)) return;
+    if (one.collective != collective.value_or(one.collective)) return;
     if (!best || best->place() < one.place()) best = one;
   };
   for (const CollectiveResult& one : analysis.collectives)
@@ -293,7 +296,8 @@ std::string communication_sentence(const Analysis& analysis) {
 
 /// What the collective that is shown takes with a message of the user's.
 std::string message_sentence(const Analysis& analysis, Bytes message) {
-  const auto shown = shown_collective(analysis, analysis.assumptions.message_ranks);
+  const AnalysisOptions& asked = analysis.assumptions;
+  const auto shown = shown_collective(analysis, asked.message_ranks, asked.message_collective);
   const CommunicationModel& model = analysis.communication;
   const auto time =
       shown ? model.time(shown->collective, model.layout(shown->collective, shown->ranks), message)
@@ -308,7 +312,8 @@ std::string message_sentence(const Analysis& analysis, Bytes message) {
                      rate_text(message * wire / time->value),
                      message > shown->points.back().message
                          ? "; larger than any measured: measure it with --sizes"
-                         : "");
+                     : message < shown->points.front().message ? "; smaller than any measured"
+                                                               : "");
 }
 
 /// Of the only count measured.

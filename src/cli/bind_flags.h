@@ -44,7 +44,9 @@ inline CLI::Validator number_check(bool or_zero) {
     return fmt::format("{} is not a number {}{}",
                        text,
                        or_zero ? "of 0 or more" : "above 0",
-                       text.find(',') == std::string::npos ? "" : "; write 2.5, not 2,5");
+                       text.find(',') != std::string::npos ? "; write 2.5, not 2,5"
+                       : number                            ? ""
+                                : "; write it alone, in the flag's unit");
   };
   return {problem_of, or_zero ? "NONNEGATIVE" : "POSITIVE"};
 }

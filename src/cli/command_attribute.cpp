@@ -41,15 +41,13 @@ std::chrono::nanoseconds parse_seconds(std::string_view text,
   if (text.empty()) return otherwise;
   const auto seconds = parse_number<double>(text);
   if (!seconds || !(*seconds >= 0.0) || *seconds > longest_window_s)
-    throw UserError("--window {} is no range of seconds: give FROM:TO, such as --window 1.5:2",
-                    window);
+    throw UserError("--window {} is no range: give FROM:TO in seconds, as 1.5:2", window);
   return std::chrono::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
 }
 
 int parse_rank(std::string_view text, const std::string& all) {
   if (const auto rank = rank_number(parse_number<std::int64_t>(text))) return *rank;
-  throw UserError("--export-ranks {} is no list of ranks: give numbers and ranges, such as 0,3-5",
-                  all);
+  throw UserError("--export-ranks {}: give numbers and ranges, as 0,3-5", all);
 }
 
 /// --export: writes the timeline for Perfetto's UI and says on stderr what is in it.

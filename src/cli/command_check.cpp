@@ -42,8 +42,7 @@ model::LinkRate stated_link(const std::string& text) {
   const BytesPerSecond rate = known ? model::link_rate(*wire, *each) : BytesPerSecond(0.0);
   if (!(rate > BytesPerSecond(0.0)) || !(*count > 0.0))
     throw UserError(
-        "--link {}: give nvlink4x18 (generation, links of a GPU), pcie5x16 (generation, lanes) or "
-        "network400x8 (Gbit/s of a card, cards of a node)",
+        "--link {}: give nvlink4x18 (generation, links), pcie5x16 or network400x8 (Gbit/s, cards)",
         printable(text));
   return {*wire, *count, rate};
 }
@@ -98,8 +97,7 @@ int check_runs(const CheckOptions& options) {
   const std::string libraries = report::different_libraries(baseline, run);
   if (!libraries.empty() && !options.across_versions) {
     throw NothingMeasurable(
-        "not comparable: " + libraries +
-        "; measure the baseline again, or say --across-versions to check the change itself");
+        "not comparable: {}; measure the baseline again, or say --across-versions", libraries);
   }
   const model::Comparison comparison =
       model::compare(model::figures_of(baseline), model::figures_of(run));

@@ -138,10 +138,8 @@ std::vector<std::string> names_of(const std::vector<std::string>& inputs) {
 /// One of several: a flag that settles a question of it would be asked of the others, too.
 ScalingTable table_of(const std::string& input, const CompareOptions& options) {
   if (input_kind(input) == InputKind::results)
-    throw UserError(
-        "{} holds results of tests, and a price needs times of a job: give tables or runs with "
-        "training steps, or compare without prices",
-        printable(input));
+    throw UserError("{}: results of tests have no job to price: compare without prices",
+                    printable(input));
   if (is_recorded_job(input)) return recordings_table({input}, options.scaling);
   try {
     return read_table(input, options.selection, options.scaling).with_unit();
@@ -163,9 +161,7 @@ int compare_machines(const CompareOptions& options) {
       one.input = report::shell_words(
           {options.runs.front(), "--where", fmt::format("{}={}", options.by, one.name)});
   } else if (options.runs.size() < 2) {
-    throw UserError(
-        "compare takes two tables or more, or one with --by COLUMN, the column that names the "
-        "machines");
+    throw UserError("compare takes two tables, or one with --by COLUMN, which names the machines");
   } else {
     const std::vector<std::string> names = names_of(options.runs);
     for (std::size_t i = 0; i < names.size(); ++i)

@@ -62,10 +62,8 @@ bool add_prices(DecideOptions& options, ScalingTable* table) {
 Decision decide_coefficients(DecideOptions& options) {
   if (!options.serial)
     throw UserError(
-        "nothing to decide on: give a table (CSV, TOML or JSON; - for standard input), a run "
-        "directory, recordings of several counts, or --serial and --comm as the coefficients of "
-        "T(K) = T1 (s + (1-s)/K + c "
-        "(K-1))");
+        "nothing to decide on: give a table (- for standard input), a run directory, recordings of "
+        "several counts, or --serial and --comm of T(K) = T1 (s + (1-s)/K + c (K-1))");
   const Coefficients coefficients{
       *options.serial, options.communication.value_or(0.0), options.single.value_or(Seconds(3600))};
   int most = options.max_count.value_or(default_counts);
@@ -125,11 +123,11 @@ Decision decide_file(DecideOptions& options) {
                           rubric.budget || request.metrics.failures ||
                           request.metrics.power.watts_per_rank;
   if (in_seconds) file.with_unit();
-  if (read.basis == TimeBasis::work_unit && !request.metrics.work && rubric.deadline)
-    throw UserError(
-        "a deadline is of a whole run, and the table has a rate alone: add --work, the {} of the "
-        "run",
-        read.work_noun.empty() ? "work" : read.work_noun);
+  if (read.basis == TimeBasis::work_unit && !request.metrics.work &&
+      (rubric.deadline || rubric.budget))
+    throw UserError("a {} is of a whole run: add --work, the {} of the run",
+                    rubric.deadline ? "deadline" : "budget",
+                    read.work_noun.empty() ? "work" : read.work_noun);
   if (request.metrics.work) {
     file.table = of_work(std::move(file.table), *request.metrics.work);
   }
@@ -169,8 +167,7 @@ double flops_per_work(const DecideOptions& options, const Decision& decision) {
   }
   if (decision.work_noun != "tokens" || !any_has(decision.rows, &DecisionRow::throughput))
     throw UserError(
-        "--gpu and --peak need a rate in tokens/s or TFLOP/s to hold against the peak, which {} "
-        "has not; where a column is one, --rename COLUMN=tokens_per_s",
+        "--gpu and --peak need a rate in tokens/s or TFLOP/s in {} (--rename COLUMN=tokens_per_s)",
         options.inputs.empty() ? "a curve" : options.inputs.front());
   if (options.peak.model.empty())
     throw UserError("a rate in tokens/s needs --model, which says the FLOPs of a token");
@@ -224,9 +221,7 @@ void check_carbon(const Decision& decision) {
   if (std::ranges::any_of(decision.rows, [](const auto& row) { return row.energy.has_value(); })) {
     return;
   }
-  throw UserError(
-      "--grid and --g-per-kwh make carbon of energy: give --watts-per-rank, or energy_j in the "
-      "table");
+  throw UserError("--grid and --g-per-kwh need energy: --watts-per-rank, or energy_j in the table");
 }
 }  // namespace
 

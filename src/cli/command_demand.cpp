@@ -66,8 +66,7 @@ void add_commitments(const DemandOptions& options, DemandQuestion& question) {
         parse_number<double>(at == std::string::npos ? "" : std::string_view(text).substr(at + 1));
     if (!number || !(*number > 0.0) || at == 0)
       throw UserError(
-          "--regime {}: write NAME:PART, its part of the price, as reserved:0.60, or NAME=USD for "
-          "one GPU and hour, as owned=1.10",
+          "--regime {}: write NAME:PART of the price, as reserved:0.60, or NAME=USD, as owned=1.10",
           printable(text));
     question.commitments.push_back({text.substr(0, at),
                                     text[at] == '=' ? dollars_per_hour(*number)
@@ -81,8 +80,7 @@ void add_hours(const DemandOptions& options, DemandQuestion& question) {
     throw UserError("--requests-per-s and --demand both say how much is asked for: give one");
   if (!rate && options.hours.empty())
     throw UserError(
-        "how much is asked for? Give --requests-per-s, as 20, or --demand with a CSV "
-        "of hour,requests");
+        "how much is asked for? Give --requests-per-s, or --demand FILE of hour,requests");
   if (!rate) {
     question.hours = read_demand_hours(options.hours);
     return;
@@ -98,9 +96,7 @@ void add_hours(const DemandOptions& options, DemandQuestion& question) {
 void add_demand(const DemandOptions& options, DemandQuestion& question) {
   add_hours(options, question);
   if (question.curve.empty())
-    throw UserError(
-        "no service curve: give a table of concurrency, rate and latencies, or files of a "
-        "load generator");
+    throw UserError("no service curve: give concurrency, rate and latencies of one server");
   const auto curve = in_requests(question.curve, question.tokens_per_request);
   for (const std::string& text : options.limits) question.limits.push_back(limit_of(text, curve));
 }
@@ -109,27 +105,29 @@ void add_demand(const DemandOptions& options, DemandQuestion& question) {
 void add_curve_doubts(const std::vector<ServicePoint>& curve, std::vector<std::string>& doubts) {
   // A choice: warm-up and last requests part the two rates by less; twice as many is another run.
   constexpr double far = 1.5;
-  double fewest = HUGE_VAL;  // tokens of a request
-  double most = 0.0;
+  Interval<double> tokens{HUGE_VAL, 0.0};  // of a request
+  Interval<double> prompts = tokens;
+  const auto take = [](Interval<double>& range, const std::optional<double>& number) {
+    if (number) range = {std::min(range.low, *number), std::max(range.high, *number)};
+  };
   for (const ServicePoint& point : curve) {
+    take(prompts, point.prompt_tokens);
     if (!point.requests_per_s) return;
     const Latency* mean = find_in(point.latencies, "mean", &Latency::name);
     const double little = point.concurrency / *point.requests_per_s;
     if (mean && std::abs(std::log(mean->seconds / little)) > std::log(far))
       return doubts.push_back(fmt::format(
-          "{:g} requests at once and {:g}/s need {:.3g} s each (Little's law), not the stated "
-          "{:.3g} s",
+          "{:g} requests at once and {:g}/s need {:.3g} s each (Little's law), not {:.3g} s",
           point.concurrency,
           *point.requests_per_s,
           little,
           mean->seconds));
-    if (!point.tokens_per_s) continue;
-    fewest = std::min(fewest, *point.tokens_per_s / *point.requests_per_s);
-    most = std::max(most, *point.tokens_per_s / *point.requests_per_s);
+    if (point.tokens_per_s) take(tokens, *point.tokens_per_s / *point.requests_per_s);
   }
-  if (most > far * fewest)
-    doubts.push_back(
-        fmt::format("a request has {:.3g} tokens in one row and {:.3g} in another", fewest, most));
+  for (const auto& [range, what] : {std::pair(prompts, "prompt"), {tokens, "request"}})
+    if (range.high > far * range.low)
+      doubts.push_back(fmt::format(
+          "a {} has {:.0f} tokens in one row and {:.0f} in another", what, range.low, range.high));
 }
 
 int print_demand(DemandOptions& options) {
@@ -166,10 +164,7 @@ int print_demand(DemandOptions& options) {
   const auto& tokens = question.tokens_per_request;
   if (measured && tokens && std::abs(*tokens / *measured - 1.0) > 0.1)
     names.doubts.push_back(fmt::format(
-        "the curve was measured with {:.3g} tokens per request, not {:g}: its rates are "
-        "scaled, its latencies are not",
-        *measured,
-        *tokens));
+        "measured with {:.3g} tokens per request, not {:g}: latencies differ", *measured, *tokens));
   const bool asked = !options.requests_per_s.empty() || !options.hours.empty();
   if (asked || (question.samples.empty() && question.loads.empty())) add_demand(options, question);
   if (!options.limits.empty() && question.limits.empty())

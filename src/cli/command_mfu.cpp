@@ -23,17 +23,12 @@ double tokens_per_second(const MfuOptions& options) {
       std::tie(options.tokens_per_second, options.step_seconds, options.batch_tokens);
   if (step ? !batch : batch || !rate)
     throw UserError(
-        "give the throughput of all GPUs, either as --tokens-per-second (or "
-        "--tokens-per-second-per-gpu) or as --step-seconds with --batch-tokens");
+        "give the throughput: --tokens-per-second (-per-gpu), or --step-seconds, --batch-tokens");
   if (!step) return *rate;
   if (!(*step > 0.0)) throw UserError("--step-seconds must be positive");
   const double of_step = *batch / *step;
   if (rate && std::abs(of_step / *rate - 1.0) > rounded)
-    throw UserError(
-        "{:g} tokens/s are stated, and a step's tokens over its time are {:g}: correct one, or "
-        "leave it out",
-        *rate,
-        of_step);
+    throw UserError("{:g} tokens/s are stated, by its step {:g}: correct one", *rate, of_step);
   return of_step;
 }
 
@@ -86,7 +81,7 @@ TrainingRun run_of(const MfuOptions& options, const PeakChoice& peaks) {
     run.tokens_per_second = run.stated_rate->value() * static_cast<double>(run.gpus) /
                             quoted_flops(run.convention, run.model, sequence);
     run.stated_rate.reset();
-    run.stated_as = StatedAs::flops_of_one_gpu;
+    run.stated_as = options.assumed ? StatedAs::utilisation : StatedAs::flops_of_one_gpu;
   } else {
     run.tokens_per_second = tokens_per_second(options);
     if (options.tokens_per_gpu_second) run.stated_as = StatedAs::tokens_of_one_gpu;
@@ -98,9 +93,7 @@ TrainingRun run_of(const MfuOptions& options, const PeakChoice& peaks) {
 int print_memory(const MfuOptions& options) {
   const std::optional<GpuDatasheet> gpu = datasheet_of(options);
   if (!gpu || !gpu->memory)
-    throw UserError(
-        "give the rate of all GPUs for the MFU (--tokens-per-second); or a --gpu whose "
-        "memory is known, for what training needs of it");
+    throw UserError("give --tokens-per-second for the MFU, or a --gpu of known memory");
   const report::MfuNames names = gpu_names(options, gpu);
   MemoryQuestion question{
       {}, options.sequence.value_or(0), options.gpus, *gpu->memory, options.parameters};
@@ -114,8 +107,7 @@ int print_memory(const MfuOptions& options) {
 int print_utilisation(const MfuOptions& options) {
   if (options.model.empty() && options.gpu.empty() && !options.peak) {
     throw UserError(
-        "nothing to compute: give --model, --gpu and --tokens-per-second of a run, or --inference "
-        "with a model and a GPU, or --budget; examples: scaleworth mfu --help");
+        "nothing to compute: give --model, --gpu and a rate, or --inference, or --budget (--help)");
   }
   const report::RunUse one = use_of_run(options);
   fmt::print("{}", report::render_mfu({one.run, one.use, one.names, options.render}));
@@ -210,8 +202,14 @@ int run_mfu(const CLI::App& command,
                   "TFLOP/s without a --model",
                   "--step-seconds --batch-tokens --sequence --mtp-layers --convention --recompute "
                   "--price --tokens");
-  const bool rate = options.tokens_per_second || options.step_seconds || options.batch_tokens ||
-                    options.tflops_per_gpu;
+  bool rate = options.tokens_per_second || options.step_seconds || options.batch_tokens ||
+              options.tflops_per_gpu;
+  options.assumed = !rate && budget.mfu && options.tokens && !options.model.empty();
+  if (options.assumed) {
+    const FlopPerSecond peak = stated_peaks(options, datasheet_of(options)).peaks.front().rate;
+    options.tflops_per_gpu = *budget.mfu * peak.value() * 1e-12;
+    rate = true;
+  }
   if (!rate && (options.parameters || !options.model.empty())) {
     refuse_unused(command,
                   "the memory of a training, which is asked about without a rate",
@@ -223,7 +221,8 @@ int run_mfu(const CLI::App& command,
     refuse_unused(command,
                   "6 FLOPs for each of --parameters",
                   "--sequence --mtp-layers --convention --recompute");
-  refuse_unused(command, "a run, whose MFU follows from its throughput", "--mfu");
+  if (!options.assumed)
+    refuse_unused(command, "a run, whose MFU follows from its throughput", "--mfu");
   return print_utilisation(options);
 }
 }  // namespace
@@ -329,10 +328,7 @@ std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text) {
     slowest = std::min(slowest.value_or(memory->value.value), memory->value.value);
   }
   if (!slowest) {
-    throw UserError(
-        "--measured-peak {}: no memory bandwidth of a GPU in this run; give "
-        "--memory-gb-per-s",
-        text);
+    throw UserError("--measured-peak {}: no bandwidth of a GPU; give --memory-gb-per-s", text);
   }
   return MeasuredBandwidth{*slowest, fmt::format("measured: streams in {}", text)};
 }

@@ -31,8 +31,7 @@ struct PredictOptions {
 int predict_job(const PredictOptions& options) {
   if (options.from.empty())
     throw UserError(
-        "predict compares two machines: run `scaleworth bench --suite quick` on the one that "
-        "recorded the job and give --from RUN, or the name of its GPU for its data sheet");
+        "predict compares two machines: give --from, a run of the one that recorded, or its GPU");
   const auto run_of = [](const std::string& input) {
     return read_for("predict", {input}, [&] { return read_any_run(input); });
   };
@@ -45,11 +44,8 @@ int predict_job(const PredictOptions& options) {
     from.sheet = &find_gpu(gpu_catalogue(), options.from);
   }
   if (!std::filesystem::exists(options.on, trouble))
-    throw UserError(
-        "--on {}: no such file; give a run of that machine (scaleworth bench there), for only "
-        "--from "
-        "takes the name of a GPU",
-        printable(options.on));
+    throw UserError("--on {}: no such file; give a run of that machine (scaleworth bench there)",
+                    printable(options.on));
   const Run on = run_of(options.on);
   const RuleTable rules = RuleTable::built_in();
   Job job = read_for("predict", options.inputs, [&] { return read_job(options.inputs, rules); });

@@ -107,15 +107,16 @@ Server server_of(const MfuOptions& options,
   const Request& request = serving.question.request;
   const TransformerModel model = model_of(options);
   const double longest = request.prompt + request.output;
-  if (model.positions > 0 && longest > static_cast<double>(model.positions)) {
-    throw UserError(
-        "--prompt and --output are {:g} tokens together: {} has embeddings for {} positions",
-        longest,
-        model.id,
-        model.positions);
-  }
+  if (model.positions > 0 && longest > static_cast<double>(model.positions))
+    throw UserError("{:g} tokens: {} has embeddings for {}", longest, model.id, model.positions);
   const Sheet gpu = datasheet_of(options);
   names = gpu_names(options, gpu);
+  if (longest > static_cast<double>(model.context))
+    names.remarks.push_back(
+        fmt::format("Requests of {:g} tokens are longer than the context of {}, {}.",
+                    longest,
+                    model.name,
+                    model.context));
   server.model = served_model(model);
   auto& [weights, cache, activations] = server.formats;
   weights = options.number_format.empty() ? "bf16" : options.number_format;
@@ -162,48 +163,60 @@ ServingQuestion in_groups(const MfuOptions& options,
   return question;
 }
 
+/// A division of the GPUs into groups, and what it serves in all.
+struct Division {
+  ServingQuestion question;
+  double output_tokens_per_s = 0.0;
+};
+
 /// Beyond the GPUs that fast links join they stand in groups, for all-reduces over a network would
 /// take longer than what they share; of domains of more than a server's 8 each part of 8 or more
-/// may be one. What serves most is taken.
+/// may be one, and without such links any part. What serves most is taken; where smaller groups
+/// would serve more, a remark says so.
 ServingQuestion divided(const MfuOptions& options,
                         const ServingOptions& serving,
                         const ServingQuestion& question,
                         report::MfuNames& names) {
   constexpr int gpus_of_server = 8;
   const TransformerModel model = model_of(options);
+  const Sheet gpu = datasheet_of(options);
   const int gpus = question.server.group.gpus;
   const int domain = std::min(serving.domain, gpus);
   const bool whole = serving.link_latency || serving.link_bandwidth;
   if (!whole && gpus % domain != 0)
-    throw UserError(
-        "--gpus {}: no multiple of the {} GPUs that NVLink joins; give {} or {}, or another "
-        "--domain",
-        gpus,
-        domain,
-        gpus / domain * domain,
-        (gpus / domain + 1) * domain);
+    throw UserError("--gpus {} is no multiple of --domain {}: give {} or {}",
+                    gpus,
+                    domain,
+                    gpus / domain * domain,
+                    (gpus / domain + 1) * domain);
+  const bool fixed = whole || question.measured.any();
   const int largest = whole ? gpus : domain;
-  const int smallest = whole || question.measured.any() ? largest : gpus_of_server;
-  std::optional<ServingQuestion> best;
-  double most = 0.0;
-  for (int size = largest; size == largest || size >= smallest; --size) {
+  const int smallest = gpu && !gpu->nvlink ? 1 : std::min(largest, gpus_of_server);
+  std::optional<Division> best;
+  std::optional<Division> copies;  // in smaller groups
+  for (int size = largest; size >= (fixed ? largest : 1); --size) {
     if (largest % size != 0 || !divides(model, size)) continue;
-    ServingQuestion one = in_groups(options, serving, question, size, names);
-    double output = 0.0;
-    if (smallest < largest)
-      if (const ServingAnswer answer = serve(one); answer.chosen)
-        output = answer.batches[*answer.chosen].output_tokens_per_s * one.groups;
-    if (best && output <= most) continue;
-    best = std::move(one);
-    most = output;
+    Division one{in_groups(options, serving, question, size, names)};
+    if (const ServingAnswer answer = serve(one.question); answer.chosen)
+      one.output_tokens_per_s =
+          answer.batches[*answer.chosen].output_tokens_per_s * one.question.groups;
+    auto& slot = size >= smallest ? best : copies;
+    if (!slot || one.output_tokens_per_s > slot->output_tokens_per_s) slot = std::move(one);
   }
-  if (best) return *best;
-  throw UserError(
-      "--gpus {0}: the {1} attention heads of {2} do not divide among {0}: give a divisor of {1}, "
-      "or several servers",
-      largest,
-      model.heads,
-      model.name);
+  if (!best) std::swap(best, copies);
+  if (!best)
+    throw UserError(
+        "--gpus {0}: the {1} attention heads of {2} do not divide among {0}: give a "
+        "divisor of {1}, or several servers",
+        largest,
+        model.heads,
+        model.name);
+  const double gain = copies ? copies->output_tokens_per_s / best->output_tokens_per_s : 0.0;
+  if (gain > 1.02)  // less is no reason
+    names.remarks.push_back(fmt::format("Groups of {0} (--domain {0}) serve {1:.2f} times as much.",
+                                        copies->question.server.group.gpus,
+                                        gain));
+  return best->question;
 }
 
 void add_request(const Flags& flags, ServingOptions& options) {

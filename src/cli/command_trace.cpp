@@ -95,19 +95,16 @@ std::string why_nothing(const Recorded& recorded, const std::string& library) {
   if (!recorded.sum.remarks.empty())
     return fmt::format("nothing was recorded: {}", fmt::join(recorded.sum.remarks, "; "));
   if (recorded.killed > 0)
-    return fmt::format(
-        "nothing was recorded: {} process{} ended, killed perhaps, before the first second of its "
-        "recording was written",
-        recorded.killed,
-        recorded.killed == 1 ? "" : "es");
+    return fmt::format("nothing was recorded: {} process{} ended before a second was written",
+                       recorded.killed,
+                       recorded.killed == 1 ? "" : "es");
   if (recorded.idle_processes > 0) {
     return fmt::format("nothing was recorded: {} process{} opened the CUDA driver and used no GPU",
                        recorded.idle_processes,
                        recorded.idle_processes == 1 ? "" : "es");
   }
   return fmt::format(
-      "nothing was recorded: no process opened the CUDA driver (no CUDA program, or none that saw "
-      "a driver), or it could not load {} (LD_DEBUG=libs shows why), or it cleared its environment",
+      "nothing was recorded: no process opened the CUDA driver or loaded {} (LD_DEBUG=libs)",
       library);
 }
 

@@ -8,15 +8,22 @@
 #include "src/core/files/toml_table.h"
 
 #include <map>
+#include <set>
 
 namespace scaleworth::cli {
 namespace {
 constexpr const char* name_of_run = "name_of_run";
+constexpr const char* stated_mfu = "mfu";
+constexpr const char* batch_tokens = "--batch-tokens";
+/// Micro-batch, accumulation and data parallelism, in the order of ways to say a batch.
+constexpr int as_product = 3;
 
 struct RunColumn {
   std::string flag;                    // that its cells stand for; empty: not used
   double factor = 0.0;                 // of its numbers; 0: texts
   bool bare_rate = false;              // whose name does not say whether it is of one GPU or of all
+  bool in_sequences = false;           // not in tokens
+  int order = 0;                       // of several ways to say the flag the least is taken
   std::optional<TableColumn> known{};  // of a number
 
   bool is(Meaning meaning) const { return known && known->meaning == meaning; }
@@ -32,12 +39,18 @@ struct RunColumn {
 
 RunColumn rate_of_run(const TableColumn& rate) {
   const bool whole = rate.flops && rate.all_of_them;
-  if (rate.relative || rate.inverse || whole || (!rate.flops && rate.work_noun != "tokens"))
+  const bool sequences = rate.work_noun == "samples";
+  if (rate.relative && header_words(rate.name).key() == stated_mfu)
+    return {stated_mfu, rate.factor};
+  if (rate.relative || rate.inverse || whole ||
+      (!rate.flops && !sequences && rate.work_noun != "tokens"))
     return {};
   const char* const tokens = rate.per_rank ? "--tokens-per-second-per-gpu" : "--tokens-per-second";
   return {rate.flops ? "--tflops-per-gpu" : tokens,
           rate.flops ? rate.factor * 1e-12 : rate.factor,
-          !rate.per_rank && !rate.all_of_them};
+          !rate.per_rank && !rate.all_of_them,
+          sequences,
+          sequences ? 1 : 0};
 }
 
 RunColumn column_of_run(const RawTable& table, std::size_t column) {
@@ -52,16 +65,31 @@ RunColumn column_of_run(const RawTable& table, std::size_t column) {
   if (sizes || numeric) {
     const auto known = table_column(table.columns[column], table.place);
     if (known && known->meaning == Meaning::throughput) return rate_of_run(*known);
-    if (has_word("--parameters", words))
-      return {"--parameters", has("b") || has("billion") ? 1e9 : 1.0};
-    if (has("tokens") && has_word("step", words)) return {"--batch-tokens", 1.0};
-    for (const auto& [meaning, flag] : {std::pair{Meaning::count, "--gpus"},
-                                        {Meaning::per_node, "--gpus"},
-                                        {Meaning::time, "--step-seconds"},
-                                        {Meaning::batch, "--batch-tokens"},
-                                        {Meaning::sequence_length, "--sequence"},
-                                        {Meaning::price, "--price"}})
-      if (known && known->meaning == meaning) return {flag, known->factor, false, known};
+    if (has_word("--parameters", words) && !has("trainable"))
+      return {"--parameters",
+              header_scale(words),
+              false,
+              false,
+              has("active") || has("activated") ? 0 : 1};
+    if (has("tokens") && has_word("step", words)) return {batch_tokens, header_scale(words)};
+    const bool letter = known && known->choice >= choice_of_letters;
+    for (const auto& [meaning, flag, order] :
+         {std::tuple{Meaning::count,
+                     "--gpus",
+                     letter                  ? 1
+                     : known && known->nodes ? 2
+                                             : 0},
+          {Meaning::per_node, "--gpus", 2},
+          {Meaning::time, "--step-seconds", known && known->per == Per::step ? 0 : 1},
+          {Meaning::batch, batch_tokens, 1},
+          {Meaning::rank_batch, batch_tokens, 2},
+          {Meaning::micro_batch, batch_tokens, as_product},
+          {Meaning::microbatches, batch_tokens, as_product},
+          {Meaning::data, batch_tokens, as_product},
+          {Meaning::sequence_length, "--sequence", 0},
+          {Meaning::price, "--price", 0}})
+      if (known && known->meaning == meaning)
+        return {flag, known->factor, false, flag == batch_tokens, order, known};
   }
   for (const char* flag : {"--model", "--gpu", "--dtype", "--recompute", name_of_run})
     if (has_word(flag, words) && (!numeric || std::string_view(flag) == name_of_run)) return {flag};
@@ -81,6 +109,7 @@ report::RunUse use_of_row(const MfuOptions& flags,
     std::map<std::string, std::string> arguments;
     std::map<std::string, double> numbers;  // of several columns their product: nodes x GPUs of one
     double gpus_of_node = 0.0;
+    std::optional<double> stated;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const RunColumn& column = columns[i];
       const std::string text = without_marks(cell_text(row.cells[i]));
@@ -88,19 +117,31 @@ report::RunUse use_of_row(const MfuOptions& flags,
       if (column.flag.empty() || text.empty() || is_missing(row.cells[i])) continue;
       if (column.flag == name_of_run) name = toml_file::printable(text);
       if (column.flag == name_of_run || column.factor == 0.0) {
-        arguments[column.flag] = text;
+        const bool yes = text == "true" || text == "True" || text == "yes";
+        const bool no = text == "false" || text == "False" || text == "no";
+        arguments[column.flag] = yes ? "full" : no ? "none" : text;  // of recomputation
         continue;
       }
       const double number = *value_in(table, row, i, column.factor);
-      numbers.try_emplace(column.flag, 1.0).first->second *= number;
-      const bool batch = std::ranges::any_of(
-          columns, [](const RunColumn& other) { return other.is(Meaning::batch); });
-      if (column.is(Meaning::sequence_length) && batch)
-        numbers.try_emplace("--batch-tokens", 1.0).first->second *= number;
+      if (column.flag == stated_mfu)
+        stated = number > 1.0 ? number / 100.0 : number;
+      else
+        numbers.try_emplace(column.flag, 1.0).first->second *= number;
     }
-    for (const RunColumn& column : columns)
+    const auto number_or = [&](const char* flag, double otherwise) {
+      return numbers.contains(flag) ? numbers.at(flag) : otherwise;
+    };
+    std::set<std::string> in_sequences;
+    for (const RunColumn& column : columns) {
       if (column.is(Meaning::price) && column.of_instance() && numbers.contains("--price"))
         numbers["--price"] /= std::max(gpus_of_node, 1.0);
+      if (!column.in_sequences || !numbers.contains(column.flag)) continue;
+      in_sequences.insert(column.flag);
+      if (column.is(Meaning::rank_batch))
+        numbers[column.flag] *= number_or("--gpus", static_cast<double>(flags.gpus));
+    }
+    for (const std::string& flag : in_sequences)
+      numbers[flag] *= number_or("--sequence", static_cast<double>(flags.sequence.value_or(1)));
     arguments.erase(name_of_run);
     for (const auto& [flag, number] : numbers) arguments[flag] = fmt::format("{:.17g}", number);
     std::vector<std::string> words;
@@ -110,6 +151,7 @@ report::RunUse use_of_row(const MfuOptions& flags,
     if (options.parameters) options.model.clear();
     report::RunUse one = use_of_run(options);
     one.name = name;
+    one.stated_mfu = stated;
     one.names.model = one.run.model.name;
     if (options.parameters)
       one.names.model = fmt::format("{:.4g} billion parameters", *options.parameters * 1e-9);
@@ -124,24 +166,45 @@ report::RunUse use_of_row(const MfuOptions& flags,
 
 /// Columns that others make needless, or that need others, settled; throws UserError for those that
 /// may be read in two ways.
-void settle_columns(std::vector<RunColumn>& columns, const RawTable& table) {
+void settle_columns(std::vector<RunColumn>& columns,
+                    const RawTable& table,
+                    const MfuOptions& flags) {
   const auto any = [&](auto is) { return std::ranges::any_of(columns, is); };
   const bool per_node = any([](const RunColumn& one) { return one.is(Meaning::per_node); });
   const bool nodes = any([](const RunColumn& one) { return one.counts_nodes(); });
+  const auto has = [&](Meaning meaning) {
+    return any([=](const RunColumn& one) { return one.is(meaning); });
+  };
   const bool whole =
       any([](const RunColumn& one) { return one.is(Meaning::count) && !one.counts_nodes(); });
-  const bool sequence = any([](const RunColumn& one) { return one.is(Meaning::sequence_length); });
-  const bool tokens =
-      any([](const RunColumn& one) { return one.flag == "--batch-tokens" && !one.known; });
+  const bool sequence = flags.sequence || has(Meaning::sequence_length);
+  const bool product = has(Meaning::micro_batch) && has(Meaning::data);
+  const bool rate = any(
+      [](const RunColumn& one) { return one.is_measurement() && !one.in_sequences && !one.known; });
+  for (RunColumn& one : columns) {
+    const bool whole_batch =
+        has(Meaning::time) && (one.order < as_product || product) && (!rate || one.order == 1);
+    const bool used = sequence && (one.known ? whole_batch : !rate);
+    if (one.in_sequences && !used) one = {};
+  }
+  for (RunColumn& one : columns)
+    for (const RunColumn& other : columns) {
+      const bool before = &other < &one && other.known.has_value() == one.known.has_value() &&
+                          (!one.known || one.is(other.known->meaning));
+      // Of "--tokens-per-second" and "--tokens-per-second-per-gpu" one suffices, too.
+      const bool same = other.factor != 0.0 && !other.flag.empty() && one.factor != 0.0 &&
+                        (one.flag.starts_with(other.flag) || other.flag.starts_with(one.flag));
+      if (same && (other.order < one.order || (before && other.order == one.order)))
+        one.flag.clear();
+    }
   for (std::size_t i = 0; i < columns.size(); ++i) {
     RunColumn& one = columns[i];
     const auto refuse = [&](std::string_view what) {
       throw UserError("{}: '{}' {}", table.place, toml_file::printable(table.columns[i]), what);
     };
-    if ((one.counts_nodes() || one.is(Meaning::per_node)) && (whole || !nodes)) one.flag.clear();
+    if (one.is(Meaning::per_node) && !nodes) one.flag.clear();
     if (one.counts_nodes() && !whole && !per_node)
       refuse("counts nodes; add a column gpus, or gpus_per_node");
-    if (one.is(Meaning::batch) && (tokens || !sequence)) one = {};
     if (!one.is(Meaning::price)) continue;
     if (one.of_instance() && !per_node)
       refuse("is of an instance; add a column gpus_per_node, or name it usd_per_gpu_hour");
@@ -150,9 +213,7 @@ void settle_columns(std::vector<RunColumn>& columns, const RawTable& table) {
     if (one.of_anything() && std::ranges::any_of(numbers, [](const auto& number) {
           return number.value_or(0.0) > most_of_gpu;
         }))
-      refuse(
-          "may be of one GPU or of an instance; name it usd_per_gpu_hour, or usd_per_instance_hour "
-          "beside gpus_per_node");
+      refuse("may be of an instance; name it usd_per_gpu_hour, or usd_per_instance_hour");
   }
 }
 
@@ -190,14 +251,17 @@ int print_runs(const MfuOptions& flags) {
   const bool both = has("--tflops") && (has("--tokens") || has("--step"));
   for (RunColumn& one : columns)
     if (both && one.flag.starts_with(modelled ? "--tflops" : "--tokens")) one.flag.clear();
-  settle_columns(columns, table);
+  settle_columns(columns, table, flags);
   std::vector<std::string> remarks;
   report::RenderOptions render = flags.render;
   for (const std::string& row : left_out_of(table, columns))
     remarks.push_back("left out: " + toml_file::printable(row));
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string name = toml_file::printable(table.columns[i]);
-    if (columns[i].flag.empty()) remarks.push_back(name + " is not used");
+    if (columns[i].flag.empty()) {
+      remarks.push_back(name + " is not used");
+      continue;
+    }
     if (columns[i].is(Meaning::price))
       take_currency(currency_of(table, table.columns[i]), render.currency);
     if (columns[i].is(Meaning::price) && columns[i].of_anything())

@@ -51,6 +51,7 @@ struct MfuOptions {
   std::string measured_peak;  // TFLOP/s or a run
   std::optional<double> price_usd_per_hour;
   std::optional<double> tokens;
+  bool assumed = false;  // the rate is that of --mfu
   report::RenderOptions render;
 };
 

@@ -23,7 +23,9 @@ bool given(const CLI::App& command,
 }
 
 double number_of(const std::string& regime, std::string_view text) {
-  if (const auto value = parse_number<double>(text); value && *value <= 1e40) return *value;
+  const auto number = cell_number(text, Comma::thousands);
+  if (number && !number->unit && number->value <= 1e40)
+    return number->value * (text.ends_with('%') ? 0.01 : 1.0);
   throw UserError("--regime " + regime +
                   ": write NAME:PART, as spot:0.30, or NAME:PART@USED, as reserved:0.60@0.80");
 }
@@ -61,16 +63,18 @@ std::optional<OwnedTerms> owned_of(const CLI::App& command, const DecideOptions&
   return owned;
 }
 
-/// Those of --regime, and "owned" where the flags describe it, in this order.
+/// Those of --regime, and "owned" and "spot" where flags describe them, in this order.
 std::vector<Regime> regimes_of(const CLI::App& command, const DecideOptions& options) {
   const std::optional<OwnedTerms> owned = owned_of(command, options);
   auto regimes = mapped(options.regimes, [&](const std::string& text) {
     return regime_of(text, options.request.spot, owned);
   });
-  const bool listed = std::ranges::any_of(regimes, [](const Regime& at) {
-    return at.name == "owned" && std::holds_alternative<OwnedTerms>(at.terms);
-  });
-  if (owned && !listed) regimes.push_back({"owned", *owned});
+  const auto listed = [&](const char* name) {
+    const Regime* const at = find_in(regimes, name, &Regime::name);
+    return at && !std::holds_alternative<PricePart>(at->terms);
+  };
+  if (owned && !listed("owned")) regimes.push_back({"owned", *owned});
+  if (options.request.spot && !listed("spot")) regimes.push_back({"spot", *options.request.spot});
   return regimes;
 }
 
@@ -351,6 +355,13 @@ Command add_decide_command(CLI::App& app) {
           [options](std::string& text) {
             std::string& typed = options->request.rubric.deadline_typed;
             typed = parse_number<double>(text) ? text + " h" : text;
+            return std::string();
+          },
+          ""));
+  command->get_option("--quality-tolerance")
+      ->transform(CLI::Validator(
+          [options](std::string& text) {
+            options->request.rubric.quality_in_parts = trimmed(text).ends_with('%');
             return std::string();
           },
           ""));

@@ -155,14 +155,11 @@ void refuse_all_but(const CLI::App& command, const std::string& asked, std::stri
 double price_part(const std::string& regime, double part) {
   constexpr double most = 1.5;
   if (part <= most) return part;
-  throw UserError(
-      "--regime {}: that is {:g} times the price; write its part of the price, as {}:{:g} for {:g} "
-      "%",
-      regime,
-      part,
-      regime.substr(0, regime.find(':')),
-      part / 100.0,
-      part);
+  throw UserError("--regime {}: {:g} times the price; write a part, as {:g} for {:g} %",
+                  regime,
+                  part,
+                  part / 100.0,
+                  part);
 }
 
 InstancePrice priced_instance(const std::string& id,
@@ -177,10 +174,7 @@ InstancePrice priced_instance(const std::string& id,
       id);
   if (found.gpus == 0)
     throw UserError(
-        "{}: {} is priced without whole GPUs, which are sold apart; give --instance-price with "
-        "them",
-        found.source,
-        found.id);
+        "{}: {} has no whole GPU; give --instance-price with them", found.source, found.id);
   return found;
 }
 
@@ -203,10 +197,7 @@ TrainingWork::Straggler parse_straggler(const std::string& text) {
   constexpr double largest = 1000.0;  // a step of a second becomes one of a quarter of an hour
   const bool right = parts.size() == 2 && rank && factor && *factor <= largest;
   if (right && *rank >= 0 && *factor >= 1.0) return {Rank{*rank}, *factor};
-  throw UserError(
-      "--straggler '{}' is not RANK:FACTOR with a FACTOR from 1 to {}, for example 1:2.0",
-      text,
-      largest);
+  throw UserError("--straggler '{}': write RANK:FACTOR, up to {}, as 1:2.0", text, largest);
 }
 
 FlopPerSecond parse_compute_rate(const std::string& text) {
@@ -231,9 +222,11 @@ namespace {
 std::string typed_number(const std::string& flag, const std::string& text) {
   const auto number = cell_number(text, Comma::thousands);
   if (!number || number->clock || parse_number<double>(text)) return text;
+  if (const std::string currency = currency_in(text); !currency.empty())
+    throw UserError(
+        "{} {}: write the number alone, and --currency {}", flag, printable(text), currency);
   double value = number->value;
   const bool percent = trimmed(text).ends_with('%');
-  if (percent && flag == "--quality-tolerance") return text;  // of what would not be known
   if (percent) value /= 100.0;
   if (number->unit) {
     // Of times that the flag's name gives no unit there are none.

@@ -160,6 +160,9 @@ int print_message(const MeasureOptions& options) {
   ReportOptions report = options.report;
   report.analysis.message = options.price.message;
   report.analysis.message_ranks = options.ranks;
+  const auto asked = options.rank_options().collectives;
+  if (asked.size() > 1) throw UserError("--collectives: one of them for a message");
+  if (!asked.empty()) report.analysis.message_collective = asked.front();
   const Run run = read_for("comm", {options.run}, [&] { return read_any_run(options.run); });
   std::set<int> measured;
   for (const model::CollectiveResult& one : model::analyse_collectives(run))
@@ -217,11 +220,14 @@ int print_by_data_sheet(const MeasureOptions& options) {
 int print_price(const MeasureOptions& options) {
   AllReduceQuestion question = options.price;
   question.ranks = options.ranks.value_or(question.ranks);
-  if (question.fabric.group > 1 && question.ranks <= question.fabric.group)
-    throw UserError("--group {} changes nothing of an all-reduce among {} ranks: give more --ranks",
-                    question.fabric.group,
-                    question.ranks);
   if (options.price_inside.latency.value() > 0.0) question.fabric.inside = options.price_inside;
+  if (question.fabric.group > 1 && question.ranks <= question.fabric.group) {
+    if (!question.fabric.inside)
+      throw UserError("{} ranks are within --group {}: give --group-alpha-us and --group-beta-gbs",
+                      question.ranks,
+                      question.fabric.group);
+    question.fabric = {*question.fabric.inside};
+  }
   fmt::print("{}", report::render_price(question, options.report.render));
   return exit_done;
 }
@@ -229,7 +235,8 @@ int print_price(const MeasureOptions& options) {
 /// What is answered without measuring; absent where it is to be measured.
 std::optional<int> print_asked(const MeasureOptions& options, const CLI::App& command) {
   if (!options.run.empty()) {
-    refuse_all_but(command, "what a measured fabric takes", "run --message-mb --ranks");
+    refuse_all_but(
+        command, "what a measured fabric takes", "run --message-mb --ranks --collectives");
     return print_message(options);
   }
   if (!options.gpu.empty()) {

@@ -224,6 +224,7 @@ TransformerModel read_model(Table& row, std::set<std::string>& taken) {
   model.positions = extent_or(row, "positions", 0);
   model.mtp_layers = extent_or(row, "mtp_layers", 0);
   model.sequence = extent(row, "sequence");
+  model.context = extent_or(row, "context", model.sequence);
   model.published_parameters = row.positive("parameters");
   model.source = row.text("source");
   model.date = iso_date(row);
@@ -420,7 +421,9 @@ const std::vector<TransformerModel>& model_catalogue() {
 const TransformerModel& find_model(const std::vector<TransformerModel>& catalogue,
                                    std::string_view id) {
   if (const auto* found = find_in(catalogue, id, &TransformerModel::id)) return *found;
-  const std::set<std::string> asked = words_of(std::string(id));
+  // Of "meta-llama/Meta-Llama-3.1-8B-Instruct" the size and family.
+  std::set<std::string> asked = words_of(std::string(id.substr(id.find('/') + 1)));
+  for (const char* unsaid : {"meta", "instruct", "chat", "base", "hf", "it"}) asked.erase(unsaid);
   for (const TransformerModel& model : catalogue)
     if (words_of(model.id) == asked || words_of(model.name) == asked) return model;
   refuse_unknown(catalogue, "model", id);

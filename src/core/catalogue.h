@@ -125,6 +125,7 @@ struct TransformerModel {
   std::int64_t mtp_layers = 0;      // more layers that predict further tokens, each with the head
   bool relative_positions = false;  // each layer projects positions too, as wide as the queries
   std::int64_t sequence = 0;        // tokens of one sequence in training
+  std::int64_t context = 0;         // the longest served
   double published_parameters = 0.0;
   std::optional<double> published_active_parameters;  // of one token, where experts are
   std::string source;

@@ -19,6 +19,7 @@ struct AnalysisOptions {
   double tokens_per_run = 1e9;                     // what one "run" costs
   int max_count = 64;                              // predictions reach to here
   std::optional<Bytes> message;                    // whose collective is asked about
+  std::optional<Collective> message_collective;    // absent: all-reduce where it was measured
   std::optional<int> message_ranks;                // among so many; absent: the most measured
   /// --datasheets; absent: those compiled in.
   std::optional<std::vector<GpuDatasheet>> datasheets;

@@ -635,7 +635,7 @@ END
     run 10 decide "$work/two.csv" --grid USA
     expect_code 2
     expect_one_line
-    expect_error 'carbon of energy: give --watts-per-rank'
+    expect_error 'need energy: --watts-per-rank'
     run 10 decide
     expect_code 2
     expect_one_line

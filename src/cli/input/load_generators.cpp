@@ -58,6 +58,7 @@ class LoadRun {
   double failed = 0.0;
   double cut = 0.0;  // not finished at the end of the run
   double answered = 0.0;
+  std::optional<double> prompt_tokens{};  // of a request
   std::vector<Latency> latencies{};
 
   void add_latency(const std::string& name, std::optional<double> seconds) {
@@ -107,7 +108,8 @@ class LoadRun {
     file_.points.push_back({concurrency ? *concurrency : *asked_concurrency,
                             requests_per_s,
                             tokens_per_s,
-                            std::move(latencies)});
+                            std::move(latencies),
+                            prompt_tokens});
   }
 
  private:
@@ -175,6 +177,8 @@ void read_flat(const json& run, ServiceFile& file, const std::string& place) {
   load.asked_concurrency = positive_at(run, {"max_concurrency"});
   load.asked_rate = positive_at(run, {"request_rate"});  // "inf" is none
   load.answered = number_at(run, {"completed"}).value_or(0.0);
+  if (const auto prompts = positive_at(run, {"total_input_tokens"}); prompts && load.answered > 0.0)
+    load.prompt_tokens = *prompts / load.answered;
   const json* errors = member_of(run, "errors");
   const auto is_failed = [&](std::size_t i) {
     return errors != nullptr && errors->is_array() && i < errors->size() &&
@@ -212,7 +216,8 @@ void read_flat(const json& run, ServiceFile& file, const std::string& place) {
   }
   // Without a mean of whole answers: the first token and those behind it.
   const auto ttft = positive_at(run, {"mean_ttft_ms"});
-  const auto itl = positive_at(run, {"mean_itl_ms"});
+  auto itl = positive_at(run, {"mean_itl_ms"});
+  if (!itl) itl = positive_at(run, {"mean_tpot_ms"});
   if (!find_in(load.latencies, "mean", &Latency::name) && ttft && itl && load.requests_per_s &&
       load.tokens_per_s)
     load.add_latency(
@@ -240,6 +245,7 @@ void read_guidellm(const json& run, ServiceFile& file, const std::string& place)
   load.requests_per_s = mean("requests_per_second");
   load.tokens_per_s = mean("output_tokens_per_second");
   load.asked_concurrency = mean("request_concurrency");
+  load.prompt_tokens = mean("prompt_token_count");
   load.answered = number_at(*metrics, {"request_totals", "successful"}).value_or(0.0);
   load.failed = number_at(*metrics, {"request_totals", "errored"}).value_or(0.0);
   load.cut = number_at(*metrics, {"request_totals", "incomplete"}).value_or(0.0);
@@ -285,6 +291,7 @@ void read_aiperf(const json& run, ServiceFile& file, const std::string& place) {
   load.asked_concurrency = positive_at(run, {"input_config", "loadgen", "concurrency"});
   load.asked_rate = positive_at(run, {"input_config", "loadgen", "request_rate"});
   load.answered = average("request_count").value_or(0.0);
+  load.prompt_tokens = average("input_sequence_length");
   load.failed = average("error_request_count").value_or(0.0);
   if (const json* cancelled = member_of(run, "was_cancelled");
       cancelled && cancelled->is_boolean() && cancelled->get<bool>())

@@ -37,7 +37,7 @@ bool has_any(const WordList& words, std::initializer_list<const char*> wanted) {
                              [&](const char* word) { return std::ranges::count(words, word) > 0; });
 }
 
-enum class ServiceColumn { none, concurrency, requests, tokens, latency };
+enum class ServiceColumn { none, concurrency, requests, tokens, latency, prompt };
 
 struct Column {
   ServiceColumn is = ServiceColumn::none;
@@ -59,7 +59,8 @@ std::optional<std::string> latency_name(const std::string& header, const WordLis
 Column column_of(const std::string& header) {
   const HeaderWords parts = header_words(header);
   const WordList words = all_header_words(header);
-  if (has_any(words, {"id"})) return {};
+  const bool offered = has_any(words, {"rate"}) && !parts.per_time;
+  if (offered || has_any(words, {"id"})) return {};
   if (!parts.per_time && has_any(words, {"concurrency", "concurrent", "users", "clients", "batch"}))
     return {ServiceColumn::concurrency};
   const bool input = has_any(words, {"input", "prompt", "prefill"});
@@ -77,10 +78,11 @@ Column column_of(const std::string& header) {
         return found && found->noun == noun;
       });
     };
-    const double factor = 1.0 / parts.per_time->factor;
+    const double factor = header_scale(words) / parts.per_time->factor;
     if (counts("tokens") && !input) return {ServiceColumn::tokens, factor, "", output, of_one_gpu};
     if (counts("requests")) return {ServiceColumn::requests, factor, "", false, of_one_gpu};
   }
+  if (input && !parts.unit && !parts.per_time) return {ServiceColumn::prompt};
   const bool other = parts.unit && parts.unit->dimension != Dimension::time;
   if (const auto latency = other ? std::nullopt : latency_name(header, words))
     return {ServiceColumn::latency, parts.unit ? parts.unit->factor : 0.0, *latency};
@@ -96,27 +98,11 @@ std::optional<std::size_t> chosen(const std::vector<Column>& columns, ServiceCol
   return best;
 }
 
-/// By a column of its outcome.
-bool has_failed(const RawTable& table, const RawRow& row) {
-  constexpr double first_error = 400.0;  // of HTTP
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const WordList words = all_header_words(table.columns[i]);
-    const std::string text = cell_text(row.cells[i]);
-    const auto number = parse_number<double>(text);
-    const bool no = text == "false" || number == 0.0;
-    const bool bad = number ? *number >= first_error : is_missing(row.cells[i]);
-    if ((no && has_any(words, {"success", "ok", "successful"})) ||
-        (bad && has_any(words, {"status", "code"})))
-      return true;
-  }
-  return false;
-}
-
 /// A latency per row.
 ServiceFile latencies_in(const RawTable& all, const std::vector<Column>& columns) {
   ServiceFile file;
   RawTable table = all;
-  std::erase_if(table.rows, [&](const RawRow& row) { return has_failed(all, row); });
+  std::erase_if(table.rows, [&](const RawRow& row) { return failure_of(all, row).has_value(); });
   if (const std::size_t failed = all.rows.size() - table.rows.size(); failed > 0)
     file.doubts.push_back(fmt::format("{}: {} of {} requests failed: percentiles are of the others",
                                       all.file,
@@ -146,20 +132,27 @@ ServiceFile latencies_in(const RawTable& all, const std::vector<Column>& columns
   return file;
 }
 
-/// GPUs that served, by a column of them or of tensor parallelism. Throws UserError for rows of
-/// several servers.
+/// GPUs that served, by a column of them or the product of those of the layout. Throws UserError
+/// for rows of several servers, and of several models.
 std::optional<int> gpus_of(const RawTable& table) {
+  std::optional<double> counted;
+  std::optional<double> product;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const auto known = table_column(table.columns[i], table.place);
-    if (!known || (known->meaning != Meaning::tensor && known->noun != "GPUs")) continue;
-    const auto numbers = numbers_of(table, i);
-    if (std::ranges::count(numbers, numbers.front()) != std::ssize(numbers))
+    if (!known) continue;
+    const bool gpus = known->noun == "GPUs";
+    const bool layout = known->meaning >= Meaning::tensor && known->meaning <= Meaning::data;
+    const bool model = known->meaning == Meaning::identity;
+    if ((gpus || layout || model) && values_of(table, i).size() > 1)
       throw UserError("{}: '{}' differs from row to row: a curve is of one server",
                       table.place,
                       printable(table.columns[i]));
-    if (numbers.front()) return saturated<int>(*numbers.front());
+    const auto number = numbers_of(table, i).front();
+    if (gpus && number) counted = *number;
+    if (layout && number) product = product.value_or(1.0) * *number;
   }
-  return std::nullopt;
+  const auto all = counted ? counted : product;
+  return all ? std::optional(saturated<int>(*all)) : std::nullopt;
 }
 
 /// Throws UserError for a latency that states no unit.
@@ -175,11 +168,14 @@ void check_units(const RawTable& table, const std::vector<Column>& columns) {
 }
 
 ServiceFile service_table(const RawTable& table) {
-  const auto columns = mapped(table.columns, column_of);
+  auto columns = mapped(table.columns, column_of);
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i].is == ServiceColumn::prompt && !says_numbers(table, i)) columns[i] = {};
   check_units(table, columns);
   const auto concurrency = chosen(columns, ServiceColumn::concurrency);
   const auto requests = chosen(columns, ServiceColumn::requests);
   const auto tokens = chosen(columns, ServiceColumn::tokens);
+  const auto prompt = chosen(columns, ServiceColumn::prompt);
   if (!concurrency && !requests && !tokens)
     if (ServiceFile single = latencies_in(table, columns); !single.samples.empty()) return single;
   if (!concurrency || (!requests && !tokens))
@@ -197,7 +193,7 @@ ServiceFile service_table(const RawTable& table) {
       return at ? value_in(table, row, *at, columns[*at].factor) : std::nullopt;
     };
     const auto load = value(concurrency);
-    ServicePoint point{load.value_or(0.0), value(requests), value(tokens)};
+    ServicePoint point{load.value_or(0.0), value(requests), value(tokens), {}, value(prompt)};
     if (!load || (!point.requests_per_s && !point.tokens_per_s)) {
       file.remarks.push_back(row.place + ": left out, without a load or a rate");
       continue;
@@ -207,6 +203,13 @@ ServiceFile service_table(const RawTable& table) {
       if (const auto time = value(i); time && *time > 0.0)
         point.latencies.push_back({columns[i].latency, *time});
     }
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (has_any(all_header_words(table.columns[i]), {"failed", "failures", "errors", "error"}))
+        if (const auto failed = value_in(table, row, i, 1.0); failed && *failed > 0.01)
+          file.doubts.push_back(fmt::format("{}: {} is {:g}: not all is served",
+                                            row.place,
+                                            printable(table.columns[i]),
+                                            *failed));
     file.points.push_back(std::move(point));
   }
   if (file.points.empty()) throw UserError("{}: no row has a concurrency and a rate", table.place);
@@ -231,8 +234,11 @@ std::string text_of(const std::string& path) {
 
 /// One column without a separator is a table, too.
 RawTable table_in(std::string_view text, const std::string& file) {
-  const std::string_view head = trimmed(text.substr(0, text.find('\n')));
-  if (head.find_first_of(",;|\t{[ ") != std::string_view::npos) return parse_raw_table(text, file);
+  const std::string_view rest = trimmed(text.substr(std::min(text.find('\n'), text.size())));
+  const std::string_view second = trimmed(rest.substr(0, rest.find('\n')));
+  if (text.find_first_of(",;|\t{[") != std::string_view::npos || second.empty() ||
+      second.find(' ') != std::string_view::npos)
+    return parse_raw_table(text, file);
   std::string table;
   for (const std::string_view line : split(trimmed(text), '\n'))
     table += fmt::format("{}|row\n", trimmed(line));
@@ -389,9 +395,6 @@ std::vector<DemandHour> parse_demand_hours(std::string_view text, const std::str
   const auto at = static_cast<std::size_t>(found - table.columns.begin());
   const HeaderWords words = header_words(*found);
   const WordList all = all_header_words(*found);
-  const double each = has_any(all, {"thousand", "thousands", "k"})        ? 1e3
-                      : has_any(all, {"million", "millions", "mio", "m"}) ? 1e6
-                                                                          : 1.0;
   const bool per_second = has_any(all, {"rps", "qps"});
   const auto axis = time_axis(table, at);
   if (!axis)
@@ -400,7 +403,7 @@ std::vector<DemandHour> parse_demand_hours(std::string_view text, const std::str
   const double seconds = per_second ? 1.0 : words.per_time ? words.per_time->factor : step;
   std::vector<DemandHour> hours;
   for (const RawRow& row : table.rows) {
-    const auto count = value_in(table, row, at, each);
+    const auto count = value_in(table, row, at, header_scale(all));
     if (!count) throw UserError("{}: no requests; write 0 where there are none", row.place);
     hours.push_back({*count / seconds, step / seconds_per_hour});
   }

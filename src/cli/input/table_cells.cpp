@@ -321,7 +321,7 @@ bool is_missing(const RawCell& cell) {
   for (const char c : trimmed(*text, " *`_"))
     word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (word.empty()) return false;
-  const std::string first = word.substr(0, word.find_first_of(" (:,"));
+  const std::string first = word.substr(0, word.find_first_of(" (:,+"));
   // "(technical problem)"
   const bool remark = word.front() == '(' && has_word("missing", all_header_words(word));
   return is_word("missing", word) || (first.size() > 2 && is_word("missing", first)) || remark;

@@ -142,8 +142,11 @@ std::optional<TableColumn> rate_column(const HeaderWords& header) {
   std::erase_if(whole.name, [](const std::string& word) { return is_word("all", word); });
   const std::string name = whole.key();
   const ColumnName* known = column_named(name);
-  if (name == "tgs") rate.per_rank = true;  // tokens per GPU and second
   rate.work_noun = work_noun(header.name);
+  if (name == "tgs") rate.work_noun = "tokens";  // per GPU and second
+  if (name == "tgs") rate.per_rank = true;
+  if (name == "sypd") rate.work_noun = "simulated years";  // per day
+  if (name == "sypd") rate.factor = 1.0 / 86400.0;
   if (header.per_time) {
     if (header.name.empty() || has_word("money", header.name)) return std::nullopt;
     rate.factor = 1.0 / header.per_time->factor;
@@ -187,6 +190,8 @@ std::optional<TableColumn> price_column(const HeaderWords& header) {
   TableColumn column;
   column.meaning = Meaning::price;
   if (header.per_time) column.factor = 3600.0 / header.per_time->factor;
+  if (header.name.front().starts_with("credit")) return std::nullopt;
+  if (header.name.front().starts_with("cent")) column.factor *= 0.01;
   WordList of = header.per;
   std::ranges::copy_if(header.name, std::back_inserter(of), thing_of);
   column.rank = of.empty() ? "" : singular(of.front());
@@ -285,13 +290,23 @@ const ColumnName* known_by_name(const HeaderWords& header, std::string& key) {
   HeaderWords rest = header;
   std::erase_if(rest.name, [](const std::string& word) { return is_word("all", word); });
   if (!header.per.empty() || rest.name.empty()) return nullptr;
-  return column_named(rest.key());
+  if (const auto* const known = column_named(rest.key())) return known;
+  // "tokens_b", "billion tokens"
+  std::erase_if(rest.name, [](const std::string& word) { return header_scale({word}) != 1.0; });
+  const auto* const scaled = column_named(rest.key());
+  return scaled && scaled->meaning == Meaning::work ? scaled : nullptr;
 }
 
 /// "Time taken", "Time for 500 reps", whose unit may stand in the cells.
 bool says_what_took_time(const HeaderWords& header) {
   return header.name.size() > 1 && header.name.front() == "time" &&
          is_word("took_time", header.name[1]);
+}
+
+/// "train_hours", "job (min)".
+bool of_run(const HeaderWords& header) {
+  return std::ranges::all_of(header.name,
+                             [](const std::string& word) { return is_word("whole_run", word); });
 }
 
 /// The meaning of a name that the vocabulary lists, or of any "... time" with a unit.
@@ -309,8 +324,11 @@ std::optional<TableColumn> named_column(const HeaderWords& header,
   // "Mean [s]"
   const bool some_time = !known && header.per.empty() &&
                          ((in_time && (header.name.empty() || has_word("time", header.name) ||
-                                       header.basis != Per::unstated)) ||
+                                       header.basis != Per::unstated || of_run(header))) ||
                           says_what_took_time(header));
+  const bool quality = !known && !header.unit && has_word("quality", header.name);
+  if (quality) column.meaning = Meaning::quality;
+  column.generic = quality;
   if (time_of_step || some_time) {
     column.meaning = Meaning::time;
     column.generic = some_time;
@@ -318,20 +336,21 @@ std::optional<TableColumn> named_column(const HeaderWords& header,
   } else if (known) {
     column.meaning = known->meaning;
     column.choice = known->choice;
-    if (has_word("more_is_better", header.name)) column.better_quality = 1;
-    if (has_word("less_is_better", header.name)) column.better_quality = -1;
     column.load = known->load;
     if (known->load && key.find("user") != std::string::npos) column.noun = "users";
     column.generic = known->generic;
-  } else {
+  } else if (!quality) {
     return std::nullopt;
   }
+  if (has_word("more_is_better", header.name)) column.better_quality = 1;
+  if (has_word("less_is_better", header.name)) column.better_quality = -1;
   constexpr auto time_first = Meaning::time;
   const bool is_time = column.meaning >= time_first && column.meaning <= Meaning::io;
   // A total without a unit may be that of anything.
   if (key == "total" && !header.unit) return std::nullopt;
   // A host without a unit is a machine's name.
   if (column.meaning == Meaning::host && !header.unit) return std::nullopt;
+  if (column.meaning == Meaning::work && header.basis == Per::step) column.meaning = Meaning::batch;
   if (column.meaning == Meaning::work && header.basis != Per::unstated) return std::nullopt;
   if (header.percent && column.meaning != Meaning::efficiency && column.meaning != Meaning::quality)
     return std::nullopt;
@@ -378,7 +397,10 @@ std::optional<TableColumn> meaning_of(const std::string& text,
     return column;
   }
   const bool of_linear = header.percent && header.name.size() == 1;
-  if (header.not_measured && !of_linear) return std::nullopt;
+  const auto* const named = column_named(header.key());  // "max_seq_len", "test_err"
+  const bool known = named && (named->meaning == Meaning::quality ||
+                               (named->meaning >= Meaning::sequence_length && !header.unit));
+  if (header.not_measured && !of_linear && !known) return std::nullopt;
   if (auto price = price_column(header)) return price;
   // "ms/token": a rate, upside down.
   const bool time_of_work = header.unit && header.unit->dimension == Dimension::time &&
@@ -419,8 +441,14 @@ std::optional<TableColumn> table_column(const std::string& text, const std::stri
   if (column) {
     column->name = text;
     column->percent = header.percent;
-    column->weak = has_word("weak", all_header_words(text));
-    column->strong = has_word("strong", all_header_words(text));
+    const WordList words = all_header_words(text);
+    column->weak = has_word("weak", words);
+    column->strong = has_word("strong", words);
+    const bool work = column->meaning == Meaning::work || column->meaning == Meaning::throughput;
+    if (work && !column->flops && !column->relative && !column->inverse)
+      column->factor *= header_scale(words);
+    if (column->meaning == Meaning::time && header.per.empty())
+      column->factor *= header_scale({words.back()});  // "hours (k)"
   }
   return column;
 }
@@ -466,17 +494,27 @@ RawTable with_count_of_layout(RawTable table) {
   return table;
 }
 
-std::string currency_of(const RawTable& table, const std::string& column) {
-  const auto at = std::ranges::find(table.columns, column) - table.columns.begin();
-  std::string said = column;
-  for (const RawRow& row : table.rows)
-    said += " " + cell_text(row.cells[static_cast<std::size_t>(at)]);
-  for (std::string word : all_header_words(said)) {
+std::string currency_in(const std::string& text) {
+  for (std::string word : all_header_words(text)) {
     if (!is_word("currency", word)) continue;
     std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::toupper(c); });
     return word;
   }
   return "";
+}
+
+std::string currency_of(const RawTable& table, const std::string& column) {
+  std::set<std::string> currencies;
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    for (const RawRow& row : table.rows)
+      if (table.columns[i] == column || header_words(table.columns[i]).key() == "currency")
+        if (const std::string one = currency_in(column + " " + cell_text(row.cells[i]));
+            !one.empty() || cell_text(row.cells[i]) == "USD")
+          currencies.insert(one);
+  if (currencies.size() > 1)
+    throw UserError("{}: prices in several currencies: keep the rows of one (--where)",
+                    table.place);
+  return currencies.empty() ? "" : *currencies.begin();
 }
 
 namespace {

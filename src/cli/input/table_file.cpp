@@ -348,25 +348,60 @@ class Reading {
          {{"--rename", fmt::format("{}=total {}", name, rate_name)}, "the rate of all together"}});
   }
 
+  /// Iterations of runs are the work of a training, or what a solver took for the same work. (Those
+  /// of a benchmark, whose times are of one each, are many where these are short.)
+  static void ask_iterations(const RawTable& table,
+                             const std::vector<TableRow>& rows,
+                             const TableKind& kind) {
+    constexpr double same = 1.1;
+    const auto of_run = [](const TableRow& row) {
+      return row.time_s >= 1.0 && !row.work && !row.throughput;
+    };
+    if (kind.basis != TimeBasis::run || !std::ranges::all_of(rows, of_run)) return;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      const std::string& name = table.columns[i];
+      const std::vector<double> counts = counts_in(table, i);
+      if (!is_word("iterations", header_words(name).key()) || counts.empty()) continue;
+      if (std::ranges::max(counts) > same * std::ranges::min(counts))
+        throw Question(
+            fmt::format("'{}' differs: the runs did other work, or the same took so many",
+                        printable(name)),
+            {{{"--rename", name + "=steps"}, "other work: so many steps"},
+             {{"--rename", name + "=note"}, "the same work"}});
+    }
+  }
+
   /// A price is of one GPU, of an instance of several, or of all that a row counts: where it grows
   /// as the count does.
   static void settle_price(const RawTable& table,
                            const ChosenColumns& chosen,
                            const TableSelection& selection,
                            std::vector<TableRow>& rows,
-                           TableKind& kind) {
+                           TableKind& kind,
+                           std::vector<std::string>& ignored) {
     const TableColumn* price = find_column(chosen.columns, Meaning::price);
     if (!price || !any_has(rows, [](const TableRow& row) { return row.facts.price; })) return;
     const TableColumn& column = *price;
     kind.read.currency = currency_of(table, column.name);
-    const std::string counted = counted_noun(column.rank);
-    if (column.rank == "rank" || (!counted.empty() && counted == kind.noun)) return;
+    const bool unsaid = column.rank == "rank";
+    const std::string counted = unsaid ? "" : counted_noun(column.rank);
+    const auto dear = [](const TableRow& row) {  // above it no GPU is rented
+      return row.facts.price > dollars_per_hour(12.0);
+    };
+    const bool asked = kind.noun == "GPUs" && std::ranges::any_of(rows, dear);
+    if (unsaid ? !asked : !counted.empty() && counted == kind.noun) return;
     const auto divide = [&](auto by) {
       for (TableRow& row : rows)
         if (row.facts.price) row.facts.price = *row.facts.price * (1.0 / by(row));
     };
     if (counted == "nodes" && selection.gpus_per_instance)
       return divide([&](const TableRow&) { return *selection.gpus_per_instance; });
+    for (std::size_t i = 0; counted == "nodes" && i < table.columns.size(); ++i) {
+      const std::vector<double> gpus = counts_in(table, i);
+      if (gpus.empty() || named_meaning(table.columns[i]) != Meaning::per_node) continue;
+      std::erase(ignored, printable(table.columns[i]));
+      return divide([&](const TableRow& row) { return gpus[&row - rows.data()]; });
+    }
     const double first =
         rows.front().facts.price.value_or(DollarsPerSecond(0.0)).value() / rows.front().count;
     const bool of_row =
@@ -434,7 +469,8 @@ class Reading {
     };
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       if (!has_word("size", all_header_words(table.columns[i])) || i == counted ||
-          (chosen.columns[i] && chosen.columns[i]->meaning < Meaning::tensor))
+          names_a_count(table.columns[i]) ||
+          (chosen.columns[i] && chosen.columns[i]->meaning < Meaning::batch))
         continue;
       const RawRow& first = table.rows.front();
       const double of_one = number_of(first, i) / number_of(first, counted);
@@ -483,8 +519,13 @@ class Reading {
     kind.named_weak = kind.named_weak || cells_say(table, "weak") || size_grows(table, chosen) ||
                       has_word("weak", all_header_words(table.title));
     kind.named_strong = kind.named_strong || cells_say(table, "strong");
-    settle_price(table, chosen, selection, built.rows, kind);
     TableFile result{{}, chosen.ignored};
+    settle_price(table, chosen, selection, built.rows, kind, result.ignored);
+    ask_iterations(table, built.rows, kind);
+    constexpr double most_watts = 2500.0;
+    for (const TableRow& row : built.rows)
+      if (kind.noun == "GPUs" && row.facts.power_w > most_watts)
+        throw UserError("{}: {:g} W are of no one GPU: divide them", row.place, *row.facts.power_w);
     std::vector<Remark> remarks;
     if (built.unit_missing) settle_unit(table, chosen, built, kind, result.unit, remarks);
     settle_parts(built.rows, kind, remarks);

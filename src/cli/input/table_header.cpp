@@ -341,9 +341,10 @@ HeaderWords header_words(const std::string& text) {
       words.erase(words.begin());
     for (std::size_t i = 0; i < words.size(); ++i) {
       const std::string next = i + 1 < words.size() ? words[i + 1] : "";
-      // "virtual CPUs", "max steps", "error rate"
+      // "virtual CPUs", "max steps", "error rate", "min per epoch"
       const bool of_things = thing_of(next) || (i + 2 == words.size() && is_word("step", next)) ||
-                             (words[i] == "error" && next == "rate");
+                             (words[i] == "error" && next == "rate") ||
+                             (words[i] == "min" && next == "per");
       if (is_word("not_measured", words[i]) && !of_things && !(bracket && header_unit(words[i])))
         header.not_measured = true;
     }
@@ -380,6 +381,13 @@ HeaderWords header_words(const std::string& text) {
   }
   take_unit(header);
   return header;
+}
+
+double header_scale(const WordList& words) {
+  for (const auto& [use, factor] : {std::pair{"thousand", 1e3}, {"million", 1e6}, {"billion", 1e9}})
+    for (const std::string& word : words)
+      if (is_word(use, word) && (word.size() > 1 || &word == &words.back())) return factor;
+  return 1.0;
 }
 
 void drop_common_divisor(WordList& names) {

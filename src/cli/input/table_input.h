@@ -265,6 +265,8 @@ HeaderWords header_words(const std::string& text);
 void drop_common_divisor(WordList& names);
 /// Every word of a header, in small letters.
 WordList all_header_words(const std::string& header);
+/// 1000 of "requests (thousands)", 1e9 of "tokens_B", else 1.
+double header_scale(const WordList& words);
 
 /// Of "time_ms", "comm (s)", "idle [h]", "# GPUs", "tok_per_s_per_gpu" ... in any case; absent for
 /// a name that means nothing here. Throws UserError, beginning with `place`, for an energy or a
@@ -299,6 +301,9 @@ std::optional<double> value_in(const RawTable& table,
                                const RawRow& row,
                                std::size_t column,
                                double factor);
+
+/// What a row says of its outcome where it failed, "OOM", "exit_code 137"; absent where it did not.
+std::optional<std::string> failure_of(const RawTable& table, const RawRow& row);
 
 /// Whether the cell says that there is no value: "N/A", "OOM".
 bool is_missing(const RawCell& cell);
@@ -336,6 +341,8 @@ void leave_out_missing(RawTable& table, const Columns& columns);
 BuiltRows built_rows(const RawTable& table, Columns& columns);
 
 TableKind kind_of(const Columns& columns);
+/// "EUR" of "EUR 2" and of a sign; empty for USD, and for none.
+std::string currency_in(const std::string& text);
 /// "EUR" of a column of prices, by its header and its cells; empty for USD, and for none.
 std::string currency_of(const RawTable& table, const std::string& column);
 /// The columns that say with one text for all rows what ran, or how.

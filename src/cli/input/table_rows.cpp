@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/table_input.h"
+#include "src/core/files/csv.h"
 #include "src/core/files/toml_table.h"
 #include "src/core/whole_number.h"
 
@@ -90,11 +91,21 @@ CellNumber number_in(const RawCell& cell,
                               printable(text),
                               column.meaning == Meaning::count ? "count" : "number of its kind"));
   }
+  double sum = 0.0;  // of "8+8+4"
+  for (const std::string_view part : split(text, '+'))
+    sum += parse_number<double>(trimmed(part)).value_or(std::nan(""));
+  const bool whole = sum > 0.0;
   refuse_column(
       place,
       column,
-      fmt::format("is '{}', not a number; leave the cell empty for a value that is missing",
-                  printable(text)));
+      fmt::format("is '{}', {}",
+                  printable(text),
+                  !whole ? "not a number; leave the cell empty for a value that is missing"
+                  : column.meaning == Meaning::per_node
+                      ? fmt::format("of nodes that differ; write all {:g} in a column of "
+                                    "their own, as gpus, in place of it",
+                                    sum)
+                      : fmt::format("a sum; write {:g}", sum)));
 }
 
 /// A cell's number in base units: by its own unit, else by the header's.
@@ -203,6 +214,33 @@ bool is_measurement(const TableColumn& column) {
          column.meaning == Meaning::speedup || column.meaning == Meaning::efficiency;
 }
 
+}  // namespace
+
+std::optional<std::string> failure_of(const RawTable& table, const RawRow& row) {
+  constexpr double first_error = 400.0;  // of HTTP
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const std::string text(trimmed(plain_text(cell_text(row.cells[i]))));
+    const auto number = parse_number<double>(text);
+    const bool no = text == "false" || text == "no" || number == 0.0;
+    const bool word = !number && is_missing(row.cells[i]);  // "timeout", but "none" is no error
+    const bool yes = text == "true" || text == "yes" || (word && text.size() > 4);
+    const bool none = text == "nan" || text == "inf";
+    const bool exit =
+        number.value_or(0.0) != 0.0 && table.columns[i].find("xit") != std::string::npos;
+    if (!no && !word && !yes && !none && !exit && !(number >= first_error)) continue;
+    if (none && named_meaning(table.columns[i]) == Meaning::quality) return text;
+    const WordList words = all_header_words(table.columns[i]);
+    const bool outcome = has_word("outcome", words);
+    const bool code = std::ranges::count(words, "status") + std::ranges::count(words, "code") > 0;
+    if ((has_word("succeeded", words) && no) || (has_word("failed", words) && yes) ||
+        (outcome && (word || (code && number >= first_error))) || (exit && code))
+      return printable(outcome ? cell_text(row.cells[i])
+                               : table.columns[i] + " " + cell_text(row.cells[i]));
+  }
+  return std::nullopt;
+}
+
+namespace {
 /// Why a row is no count of the table: what it has in place of a measurement; absent for one that
 /// is. A count that is not there is an error, where no word says that it is missing, and so is 0,
 /// but among several rows.
@@ -212,9 +250,7 @@ std::optional<std::string> missing_in(const RawRow& row,
                                       bool several) {
   const std::string empty = "empty";
   std::optional<std::string> why;
-  for (std::size_t i = 0; i < columns.size(); ++i)
-    if (is_missing(row.cells[i]) && has_word("outcome", all_header_words(table.columns[i])))
-      return printable(cell_text(row.cells[i]));
+  if (auto failure = failure_of(table, row)) return failure;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const RawCell& cell = row.cells[i];
     const bool missing = is_missing(cell);
@@ -255,8 +291,7 @@ struct RowReader {
   const Columns& columns;
   std::map<std::string, int> repeats{};
   bool unit_missing = false;
-  std::string time_unit{};                       // of a cell
-  std::vector<std::optional<double>> lengths{};  // of runs, in epochs or steps
+  std::string time_unit{};  // of a cell
 
   /// Of GPU-hours the hours of each.
   void share_time(Draft& draft) const {
@@ -283,6 +318,8 @@ struct RowReader {
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (!columns[i] || columns[i]->meaning == Meaning::identity) continue;
       const TableColumn& column = *columns[i];
+      const bool tokens = column.meaning == Meaning::batch && column.per == Per::step;
+      if (tokens && find_column(columns, Meaning::replica_batch)) continue;
       const RawCell& cell = raw.cells[i];
       if (is_empty(cell) || is_missing(cell) || is_remark(cell, column, columns)) {
         if (column.meaning == Meaning::count || column.meaning == Meaning::per_node)
@@ -304,9 +341,10 @@ struct RowReader {
                             !number.unit && !number.clock;
       unit_missing = unit_missing || unitless;
       if (column.meaning == Meaning::time && time_unit.empty() && (number.unit || number.clock))
-        time_unit = !number.clock ? number.unit->name
-                    : number.unit ? "hours, minutes and seconds"
-                                  : "minutes and seconds";
+        time_unit = !number.clock             ? number.unit->name
+                    : number.unit             ? "hours, minutes and seconds"
+                    : column.factor == 3600.0 ? "hours and minutes"
+                                              : "minutes and seconds";
       per_rank = per_rank || column.per_rank;
       load = load || column.load;
       time_per_step = time_per_step || (column.meaning == Meaning::time && column.per == Per::step);
@@ -320,8 +358,6 @@ struct RowReader {
     std::ranges::sort(draft.row.facts.latencies, {}, &Latency::name);
     match_parts(draft, time_per_step);
     complete_batch(draft);
-    const RowFacts& facts = draft.row.facts;
-    if (!time_per_step) lengths.push_back(facts.epochs ? facts.epochs : facts.steps);
     return draft.row;
   }
 };
@@ -409,16 +445,20 @@ BuiltRows built_rows(const RawTable& table, Columns& columns) {
   BuiltRows built;
   built.left_out = table.left_out;
   for (const RawRow& row : table.rows) built.rows.push_back(reader.row(row));
-  // Runs of different lengths did different work.
-  const bool all =
-      !built.rows.empty() && reader.lengths.size() == built.rows.size() &&
-      std::ranges::all_of(reader.lengths, [](const auto& one) { return one.has_value(); });
-  const bool work_known =
-      any_has(built.rows, &TableRow::work) || any_has(built.rows, &TableRow::throughput);
-  if (all && !work_known && std::ranges::any_of(reader.lengths, [&](const auto& one) {
-        return one != reader.lengths.front();
-      }))
-    for (std::size_t i = 0; i < built.rows.size(); ++i) built.rows[i].work = reader.lengths[i];
+  // Runs of different lengths did different work: in epochs, or in steps of so many tokens each.
+  const TableColumn* const time = find_column(columns, Meaning::time);
+  const auto step = [](const TableRow& row) { return row.facts.step_work(); };
+  const bool batches = all_have(built.rows, step);
+  const auto lengths = mapped(built.rows, [&](const TableRow& row) -> std::optional<double> {
+    if (row.facts.epochs || !row.facts.steps) return row.facts.epochs;
+    return *row.facts.steps * (batches ? *step(row) : 1.0);
+  });
+  const bool known = (time && time->per == Per::step) || any_has(built.rows, &TableRow::work) ||
+                     any_has(built.rows, &TableRow::throughput);
+  constexpr double rounded = 1.01;  // steps, of the same samples
+  const auto least = built.rows.empty() ? std::nullopt : std::ranges::min(lengths);
+  if (!known && least && std::ranges::max(lengths) > *least * rounded)
+    for (std::size_t i = 0; i < built.rows.size(); ++i) built.rows[i].work = lengths[i];
   built.unit_missing = reader.unit_missing;
   built.time_unit = reader.time_unit;
   return built;

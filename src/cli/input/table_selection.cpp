@@ -228,7 +228,9 @@ void leave_out_empty(Columns& columns, const RawTable& table) {
 /// "0.60x" is a speed-up, whatever its header calls it.
 void name_speedups(Columns& columns, const RawTable& table) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (!columns[i] || columns[i]->meaning != Meaning::efficiency) continue;
+    if (!columns[i] ||
+        (columns[i]->meaning != Meaning::efficiency && columns[i]->meaning != Meaning::throughput))
+      continue;
     const bool times = std::ranges::any_of(table.rows, [&](const RawRow& row) {
       const std::string text = cell_text(row.cells[i]);
       return text.ends_with('x') || text.ends_with("\xC3\x97");
@@ -278,7 +280,8 @@ void prefer_time_of_step(Columns& columns, const RawTable& table) {
 void count_per_node(Columns& columns) {
   const bool counted = has(columns, Meaning::count);
   const bool by_nodes = std::ranges::all_of(columns, [](const auto& column) {
-    return !column || column->meaning != Meaning::count || column->nodes;
+    return !column || column->meaning != Meaning::count || column->nodes ||
+           column->choice >= choice_of_letters;  // "world_size"
   });
   for (auto& column : columns) {
     if (!column || column->meaning != Meaning::per_node) continue;
@@ -552,6 +555,12 @@ void leave_one_of_each(ChosenColumns& chosen, const RawTable& table) {
     for (auto& column : chosen.columns)
       if (column && column->meaning == Meaning::efficiency)
         column->choice = std::min<std::size_t>(column->choice, 1);
+  const auto is_quality = [](const auto& column) {
+    return column && column->meaning == Meaning::quality;
+  };
+  if (std::ranges::count_if(chosen.columns, is_quality) > 1)
+    for (auto& column : chosen.columns)
+      if (is_quality(column) && column->generic) column.reset();
   const auto best = best_choices(chosen.columns);
   std::map<Meaning, std::size_t> seen;
   std::map<std::string, int> latencies;
@@ -576,7 +585,9 @@ void leave_one_of_each(ChosenColumns& chosen, const RawTable& table) {
       SeveralTimes several("{}: column '{}' says {} {}; keep one of them",
                            table.place,
                            printable(column->name),
-                           contradicts ? "other than" : "the same as",
+                           column->meaning == Meaning::quality ? "another quality than"
+                           : contradicts                       ? "other than"
+                                                               : "the same as",
                            named ? fmt::format("'{}'", printable(other)) : other);
       if (same_time || contradicts) several.names = {other, column->name};
       several.meaning = column->meaning == Meaning::time         ? "time"
@@ -633,9 +644,10 @@ std::string meant_by(const RawTable& table, std::size_t column) {
       said_by_cells(table, column) == "time")
     return "step_time";
   const WordList words = all_header_words(header);
-  if (words.size() < 2 || words.back() != "min") return header;
+  if (words.size() < 2 || words.back() != "min" || header.ends_with(')') || header.ends_with(']'))
+    return header;
   const std::string stem = header.substr(0, header.size() - 3);
-  if (named_meaning(stem) != Meaning::time) return header;
+  if (has_word("latency", words) || named_meaning(stem + "minutes") != Meaning::time) return header;
   const bool statistics = std::ranges::any_of(table.columns, [&](const std::string& other) {
     return other != header && other.starts_with(stem) &&
            has_word("statistic", all_header_words(other.substr(stem.size())));

@@ -76,8 +76,7 @@ std::string disagreement(const Gap& factors, const Gap& parts) {
   }
   if (text.empty()) return "";
   return fmt::format(
-      "the parts of the ledger divide the gap at {} otherwise than the factors: {} (parts charge "
-      "waiting where it is spent, factors what it waits for)",
+      "parts divide the gap at {} by where waiting is spent, factors by what it is for: {}",
       factors.count,
       text);
 }
@@ -121,10 +120,7 @@ std::string why_no_factors(const std::vector<DecisionRow>& rows,
     const LedgerFacts* at = find_in(ledgers, row.count, &LedgerFacts::count);
     if (needed && at && !at->factors) {
       return fmt::format(
-          "the cause is named from the parts of the ledger alone, because {} has no "
-          "POP factors: {}",
-          row.count,
-          at->no_factors);
+          "the cause is by the parts alone: {} has no POP factors: {}", row.count, at->no_factors);
     }
   }
   return "";

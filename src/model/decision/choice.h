@@ -14,6 +14,7 @@ struct Rubric {
   std::optional<double> efficiency_threshold;
   /// Largest difference of a row's quality from the baseline's; absent: quality is no gate.
   std::optional<double> quality_tolerance;
+  bool quality_in_parts = false;  // of the baseline's quality
   std::optional<Seconds> deadline;     // of the same work
   std::string deadline_typed;          // as the user typed it, "24 h"; empty: not typed
   double deadline_probability = 0.95;  // with which one further run meets it

@@ -27,6 +27,37 @@ void add_money(Decision& decision) {
   }
 }
 
+void add_better_way(Decision& decision) {
+  const Rubric& asked = decision.request.rubric;
+  const RubricResult& rubric = decision.rubric;
+  const bool by_cost = rubric.objective == Objective::cost;
+  if (!by_cost && rubric.objective != Objective::time) return;
+  const auto measure = [=](const PaidWay& way) {
+    return by_cost ? std::pair(way.cost.value(), way.time.value())
+                   : std::pair(way.time.value(), way.cost.value());
+  };
+  const auto excluded = [&](int count) {
+    return std::ranges::any_of(rubric.exclusions, [=](const Exclusion& one) {
+      return one.gate != GateKind::deadline && one.gate != GateKind::budget &&
+             std::ranges::count(one.counts, count) > 0;
+    });
+  };
+  std::optional<PaidWay> best;
+  if (const auto& chosen = rubric.chosen; chosen && decision.row(*chosen).cost)
+    best = {"", *chosen, decision.row(*chosen).cost->value, decision.row(*chosen).wall().value};
+  for (const RegimeResult& way : decision.regimes)
+    for (std::size_t i = 0; i < decision.rows.size(); ++i) {
+      const DecisionRow& row = decision.rows[i];
+      const auto& cost = way.costs[i];
+      if (!cost || !way.in_time[i] || excluded(row.count)) continue;
+      if (asked.budget && *cost > *asked.budget) continue;
+      const Seconds time = way.expected.empty() ? row.wall().value : *way.expected[i];
+      const PaidWay one{way.regime.name, row.count, *cost, time};
+      if (!best || measure(one) < measure(*best)) best = one;
+    }
+  if (best && best->count != rubric.chosen) decision.better_way = best;
+}
+
 void add_rubric(Decision& decision) {
   const DecisionRequest& request = decision.request;
   decision.named = named_counts(decision.fitted_rows, decision.axis);
@@ -92,8 +123,8 @@ void add_cliff(Decision& decision) {
     decision.law->expected_regret.reset();
   }
   decision.remarks.push_back(fmt::format(
-      "no law predicts these counts from the smaller ones (the nearest, {}, misses one by {:.0f} "
-      "%): a change of regime lies inside the table, so nothing beyond it is predicted",
+      "no law predicts these counts from the smaller ones ({} misses one by {:.0f} %): nothing "
+      "beyond them is predicted",
       decision.laws->nearest,
       100.0 * decision.laws->worst));
 }
@@ -109,11 +140,10 @@ void add_remarks(Decision& decision) {
   if (domain) decision.edge = domain_remarks(decision.rows, *domain);
   if (decision.laws && decision.laws->outlier) {
     const int outlier = *decision.laws->outlier;
-    decision.remarks.push_back(fmt::format(
-        "the row at {} takes longer than all others allow: it is left out of forecasts, "
-        "of the curve and of deadline odds{}",
-        outlier,
-        domain && outlier > *domain ? "" : "; measure it again"));
+    decision.remarks.push_back(
+        fmt::format("the row at {} takes longer than all others allow: forecasts leave it out{}",
+                    outlier,
+                    domain && outlier > *domain ? "" : "; measure it again"));
   }
   if (decision.law) add(extrapolation_remarks(*decision.law, decision.fitted_rows.back().count));
   add(micro_batch_remarks(decision.rows, decision.scaling));
@@ -156,6 +186,9 @@ bool stands_with_faster_first(const Decision& decision, double times) {
 void gate_quality(Decision& decision) {
   auto& tolerance = decision.request.rubric.quality_tolerance;
   const DecisionRow& first = decision.rows.front();
+  const DecisionRow* const baseline = baseline_row(decision.rows);
+  if (tolerance && decision.request.rubric.quality_in_parts && baseline && baseline->quality)
+    *tolerance *= std::abs(*baseline->quality);
   if (tolerance || !first.quality || decision.axis == Axis::load) return;
   const double allowed = same_quality * std::abs(*first.quality);
   const auto odd = std::ranges::count_if(
@@ -280,14 +313,12 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.remarks = table_remarks(table);
   decision.rows = decision_rows(table, request.metrics);
   gate_quality(decision);
-  if (decision.scaling != Scaling::strong && (request.rubric.budget || request.rubric.deadline))
-    decision.remarks.emplace_back(
-        "budget and deadline are held against the first row's work, done at each count");
   decision.fitted_rows = rows_of_same_quality(decision.rows, decision.request.rubric);
   decision.shown = decision.rows;
   decision.steps = marginal_steps(decision.rows);
   add_money(decision);
   add_rubric(decision);
+  add_better_way(decision);
   if (decision.growing_models) decision.rubric.chosen.reset();
   add_laws(decision);
   add_doubts(decision);

@@ -32,6 +32,14 @@ struct PlainAmdahl {
   double predicted_at_largest = 1.0;  // speed-up
 };
 
+/// A count that is paid in another way than by the price given.
+struct PaidWay {
+  std::string regime;
+  int count = 1;
+  Dollars cost;
+  Seconds time;  // expected on spot
+};
+
 struct Decision : TableKind {
   DecisionRequest request;
   std::optional<Coefficients> coefficients;  // the rows were computed from these
@@ -46,6 +54,8 @@ struct Decision : TableKind {
   std::vector<RegimeResult> regimes;
   std::optional<SpotChoice> spot;
   RubricResult rubric;
+  /// Within every limit and cheaper, or faster, as is asked for, than what is chosen; another count.
+  std::optional<PaidWay> better_way;
   std::vector<ValueOfWaiting> waiting;  // of the counts that pass every gate, with prices
   std::optional<DeadlineForecast> deadline_forecast;  // of a table, with a deadline
   NamedCounts named;

@@ -168,9 +168,7 @@ KneeSet table_knees(const std::vector<DecisionRow>& rows,
     set.laws = std::move(laws);
     return set;
   }
-  set.basis =
-      "by the rows alone, for no law is determined by them; from and to are measured counts "
-      "between which it lies";
+  set.basis = "by the rows alone: from and to are measured counts between which it lies";
   set.knees = measured_knees(knee_rows(rows), request);
   return set;
 }

@@ -37,12 +37,10 @@ int count_of(const Attribution& attribution, const std::string& input) {
   const auto recorded = static_cast<int>(attribution.recordings.size());
   const JobSize& size = attribution.job_size;
   if (size.stated || size.at_least <= recorded) return std::max(recorded, size.at_least);
-  throw UserError(
-      "{}: {} of at least {} left recordings, and nothing states how many the job has; give the "
-      "recordings of all ranks",
-      input,
-      counted(recorded, "rank"),
-      size.at_least);
+  throw UserError("{}: {} of {} or more left recordings: give all",
+                  input,
+                  counted(recorded, "rank"),
+                  size.at_least);
 }
 
 void add_remarks(AttributedCount& count, const Attribution& attribution, const JobMeans& means) {
@@ -237,8 +235,7 @@ ScalingTable attributed_table(std::vector<AttributedCount> counts,
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (i > 0 && counts[i].row.count == counts[i - 1].row.count) {
       throw UserError(
-          "{} and {} are both of {}; give one argument per count (the recordings of a job lie in "
-          "one folder, or come as one quoted pattern)",
+          "{} and {} are both of {}; give one argument per count, a folder or a quoted pattern",
           counts[i - 1].input,
           counts[i].input,
           counted(counts[i].row.count, "rank"));
@@ -253,10 +250,9 @@ ScalingTable attributed_table(std::vector<AttributedCount> counts,
   }
   drop_empty_parts(table);
   table.remarks.push_back(
-      "a step is the mean of the slowest rank, its parts means over ranks: communication is "
-      "transfer that nothing hides and what may be waiting or transfer, idle is waiting and what "
-      "no record explains, host is late launches and the pauses between them, I/O is copies; work "
-      "is counted in steps of the smallest count");
+      "a step is the mean of the slowest rank, its parts means over ranks: communication that "
+      "nothing hides, idle is waiting and what no record explains, host is late launches and "
+      "pauses, I/O is copies; work is counted in steps of the smallest count");
   const Scaling scaling = declared.value_or(scaling_shown(table));
   if (!declared && table.rows.size() > 1) table.remarks.push_back(shown_scaling(table, scaling));
   declare_work(table, scaling);

@@ -194,9 +194,8 @@ std::vector<Remark> failure_remarks(const std::vector<DecisionRow>& rows, Axis a
   const Seconds between = mean_time_between_interruptions(terms, ranks);
   const auto plan = plan_long_job(terms, ranks);
   return {{fmt::format(
-               "failures are not counted: at the published rate of one in {:.1f} thousand "
-               "GPU-hours (419 in 54 days on 16,384 GPUs, arXiv 2407.21783) a long job on {} ranks "
-               "that are GPUs would be interrupted every {:.3g} h and {} of the wall time",
+               "failures are not counted: at one in {:.1f} thousand GPU-hours (arXiv 2407.21783) a "
+               "long job on {} GPUs would be interrupted every {:.3g} h and {} of the wall time",
                1e-3 / published_failures_per_hour,
                ranks,
                between.value() / seconds_per_hour,

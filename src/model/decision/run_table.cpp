@@ -234,8 +234,7 @@ void check_agreement(const MeasuredMode& mode) {
       }
       if (parts > 2.0 * whole || parts < 0.5 * whole)
         throw UserError(
-            "run.json: the parts of rank {}'s steps at {} ranks add up to {:g} s, the steps to "
-            "{:g} s; measure again",
+            "run.json: rank {}'s parts at {} ranks add up to {:g} s, the steps to {:g} s",
             rank.rank,
             count.ranks,
             parts,

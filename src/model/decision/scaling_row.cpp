@@ -13,9 +13,7 @@ constexpr double same_work_tolerance = 0.01;
 const TableRow& baseline_of(const ScalingTable& table, std::optional<int> count) {
   if (!count) return table.rows.front();
   if (const auto* found = find_in(table.rows, *count, &TableRow::count)) return *found;
-  throw UserError(
-      "the baseline {} is not in the table; choose a count that is, or leave --baseline out",
-      *count);
+  throw UserError("the baseline {} is not in the table; choose a count that is", *count);
 }
 
 std::optional<double> work_of(const TableRow& row, const MetricsRequest& request) {
@@ -79,10 +77,7 @@ std::optional<SpotPlan> plan_at(const Preemption& terms,
 FailurePlan failure_plan(const DecisionRow& row, TimeBasis basis, const Preemption& terms) {
   if (const auto plan = plan_at(terms, basis, row.count, row.same_work.value))
     return {terms, *plan};
-  throw UserError(
-      "failures stop a job of {} before it gets on: raise --mtbf-hours, lower "
-      "--restart-s, or leave that count out",
-      row.count);
+  throw UserError("failures stop a job of {}: raise --mtbf-hours, lower --restart-s", row.count);
 }
 
 DecisionRow row_of(const TableRow& from,
@@ -124,9 +119,7 @@ void check_failures(const Preemption& terms, Axis axis) {
     throw UserError("the rows are loads of one machine, which --mtbf-hours does not apply to");
   }
   if (axis == Axis::nodes && terms.failures_per_hour == published_failures_per_hour) {
-    throw UserError(
-        "--mtbf-hours published is of one GPU, and the table counts nodes: give the hours of a "
-        "node, 50700 over its GPUs");
+    throw UserError("--mtbf-hours published is of a GPU: give that of a node, 50700 over its GPUs");
   }
 }
 }  // namespace
@@ -263,8 +256,7 @@ bool may_be_weak(const ScalingTable& table) {
     return fmt::format("{}: efficiency {:.3g} % at {}", what, 100.0 * efficiency, last.count);
   };
   throw Question(
-      fmt::format("times {} from {} to {}: the work may grow with the count (weak "
-                  "scaling) or be the same (strong scaling), and nothing in the table settles it",
+      fmt::format("times {} from {} to {}: the work may grow with the count (weak) or not (strong)",
                   weak < 1.0 ? "rise" : "barely fall",
                   first.count,
                   last.count),
@@ -300,10 +292,9 @@ ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared)
     table = with_growth(std::move(table), batch_ratio);
   const Scaling found = scaling_of(table);
   if (declared && found != *declared) {
-    throw UserError(
-        "--scaling says {}, but the table shows {}; leave it out, or correct the work or the batch",
-        scaling_name(*declared),
-        scaling_name(found));
+    throw UserError("--scaling says {}, the table {}; correct one, or work or batch",
+                    scaling_name(*declared),
+                    scaling_name(found));
   }
   const bool settled = declared || by_rate || work_known || batch_counts || table.named_strong ||
                        table.read.fixed_work || table.axis == Axis::load;
@@ -340,9 +331,7 @@ std::vector<CountTime> undisturbed_times(const std::vector<DecisionRow>& rows, d
 std::optional<DollarsPerSecond> rank_price(const ScalingTable& table,
                                            std::optional<DollarsPerSecond> given) {
   if (table.axis == Axis::load && given && given->value() > 0.0) {
-    throw UserError(
-        "the rows are loads of one machine, not machines to pay for; give its price as "
-        "--price 0 --fixed USD_PER_HOUR");
+    throw UserError("rows are loads of one machine: price it by --price 0 --fixed USD_PER_HOUR");
   }
   const auto priced = [](const TableRow& row) { return row.facts.price.has_value(); };
   const auto first = std::ranges::find_if(table.rows, priced);
@@ -351,11 +340,9 @@ std::optional<DollarsPerSecond> rank_price(const ScalingTable& table,
   if (none) return std::nullopt;
   const auto without = std::ranges::find_if_not(table.rows, priced);
   if (without != table.rows.end()) {
-    throw UserError(
-        "count {} has no price while count {} has; fill in its rate_usd_per_hour, or give "
-        "--price for the rows without",
-        without->count,
-        first->count);
+    throw UserError("count {} has no price, count {} has; fill it in, or give --price",
+                    without->count,
+                    first->count);
   }
   DollarsPerSecond largest;
   for (const TableRow& row : table.rows) largest = std::max(largest, *row.facts.price);

@@ -114,8 +114,7 @@ void leave_rest_to_compute(ScalingTable& table) {
     at.parts_s[compute] = std::max(0.0, *at.time_s - others);
   }
   table.remarks.emplace_back(
-      "no column says what compute took: it is what the other parts leave of the time, with all "
-      "waiting that none of them holds");
+      "no column says what compute took: it is what the other parts leave of the time");
 }
 
 constexpr double most_time_s = 1e15;
@@ -179,9 +178,7 @@ TableRow merge(const std::vector<const TableRow*>& repeats) {
   for (const TableRow* at : repeats) {
     if (at->work) check_range(*at, *at->work, "the work", most_work);
     if (at->work != row.work)
-      refuse(*at,
-             "the work differs from that of the same count above: keep the rows of one work "
-             "(--where)");
+      refuse(*at, "the work differs from that of the same count above: keep one work (--where)");
     const std::string differing = disagreement(at->facts, repeats.front()->facts);
     if (!differing.empty()) refuse(*at, "{} differs from that of the same count above", differing);
     times.push_back(time_of(*at));
@@ -303,9 +300,10 @@ void throughput_from_ratios(std::vector<TableRow>& rows) {
 }
 
 void work_from_batch(ScalingTable& table) {
-  for (const TableRow& at : table.rows) {
-    if (!at.facts.batch) refuse(at, "no batch, which other rows have; fill it in");
-  }
+  const bool batches = any_has(table.rows, [](const TableRow& at) { return at.facts.batch; });
+  for (const TableRow& at : table.rows)
+    if (batches ? !at.facts.batch : !at.facts.sequence_length)
+      refuse(at, "no {}, which other rows have; fill it in", batches ? "batch" : "sequence length");
   take_if_grown(
       table.rows, [](const TableRow& at) { return *at.facts.step_work(); }, 0.0);
 }
@@ -349,8 +347,7 @@ void check_agreement(const ScalingTable& table) {
   for (std::size_t i = 0; i < ratios.size(); ++i)
     if (!within(ratios[i] / usual, 100.0))
       refuse(table.rows[i],
-             "time x throughput is {:g} times the batch, in the other rows about {:g} times; "
-             "correct one of the three",
+             "time x throughput is {:g} batches, elsewhere {:g}; correct one",
              ratios[i],
              usual);
 }
@@ -367,8 +364,7 @@ void check_neighbours(const ScalingTable& table) {
     const double counts = static_cast<double>(at.count) / before.count;
     if (within(times, 100.0 * counts)) continue;
     throw UserError(
-        "the table's time goes from {:g} s at {} to {:g} s at {}: a unit that differs between "
-        "rows? Correct the row, or leave it out",
+        "the table's time goes from {:g} s at {} to {:g} s at {}: another unit? Correct the row",
         before.time.value.value(),
         before.count,
         at.time.value.value(),
@@ -381,7 +377,7 @@ void check_neighbours(const ScalingTable& table) {
 /// times, or no batch among rows whose batch grows.
 void fill_in_work(ScalingTable& table) {
   auto& rows = table.rows;
-  const auto batch = [](const TableRow& at) { return at.facts.batch; };
+  const auto batch = [](const TableRow& at) { return at.facts.step_work(); };
   const bool work_given = any_has(rows, &TableRow::work);
   const bool timed = any_has(rows, stated_time);
   const bool ratios =
@@ -418,12 +414,10 @@ Remark batch_remark(const ScalingTable& table) {
       fmt::format("the batch goes from {:g} to {:g}", *first.facts.batch, *last.facts.batch);
   if (!first.work || !last.work) {
     return change +
-           ", and times are compared as they are: name the column step_s if each is one step's, so "
-           "that the batch counts as its work";
+           ", and times are compared as they are: name the column step_s if each is one step's";
   }
   return change +
-         ": figures compare the work per second of a step; a larger batch may need more work to "
-         "the same quality, which only runs to that quality show";
+         ": figures compare the work per second; to the same quality a larger batch may need more";
 }
 
 Remark layout_remark(const ScalingTable& table) {
@@ -436,8 +430,7 @@ Remark layout_remark(const ScalingTable& table) {
     return layout.empty() ? "none given" : layout_text(layout);
   };
   return fmt::format(
-      "the layout changes with the count ({} at {}, {} at {}): an envelope of the best of each, "
-      "which no law of one layout describes; fit one layout at a time",
+      "the layout changes with the count ({} at {}, {} at {}): no law describes several layouts",
       text(fixed_part(first)),
       first.count,
       text(fixed_part(*other)),
@@ -531,7 +524,7 @@ std::string layout_text(const Layout& layout) {
 }
 
 std::optional<double> RowFacts::step_work() const {
-  if (!batch) return std::nullopt;
+  if (!batch) return sequence_length;
   return *batch * sequence_length.value_or(1.0);
 }
 
@@ -557,9 +550,7 @@ SampleVariance repeat_noise(const std::vector<TableRow>& rows) {
 std::vector<Remark> table_remarks(const ScalingTable& table) {
   std::vector<Remark> remarks = table.remarks;
   if (table.axis == Axis::load) {
-    remarks.push_back(
-        "the rows are loads of one machine: efficiency is throughput against load, and a larger "
-        "count buys nothing");
+    remarks.push_back("rows are loads of one machine: efficiency is throughput against load");
   }
   if (table.load_unit != 1.0) {
     remarks.push_back(

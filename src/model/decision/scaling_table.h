@@ -111,7 +111,7 @@ struct RowFacts {
   std::optional<double> power_w;          // of one rank, while it runs
   std::vector<Latency> latencies;
 
-  /// Batch times sequence length where both are known, else the batch.
+  /// Batch times sequence length where both are known, else the one of them.
   std::optional<double> step_work() const;
   /// By its name; absent where the table has no such column or an empty cell.
   std::optional<double> latency_s(const std::string& name) const;

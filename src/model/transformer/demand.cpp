@@ -134,10 +134,7 @@ class Planner {
       const double replicas = std::ceil(peak / carries_ * rounding);
       if (replicas > most_replicas)
         throw UserError(
-            "the peak of {:g} requests/s needs {:g} replicas of {:g}/s: check the units",
-            peak,
-            replicas,
-            carries_);
+            "{:g} requests/s need {:g} replicas of {:g}/s: check units", peak, replicas, carries_);
       answer_.hours.push_back({hour, static_cast<int>(replicas)});
       answer_.replicas = std::max(answer_.replicas, static_cast<int>(replicas));
       answer_.peak_requests_per_s = std::max(answer_.peak_requests_per_s, peak);
@@ -408,10 +405,8 @@ std::vector<ServicePoint> in_requests(std::vector<ServicePoint> curve,
   std::ranges::stable_sort(curve, {}, &ServicePoint::concurrency);
   for (std::size_t i = 1; i < curve.size(); ++i)
     if (curve[i].concurrency == curve[i - 1].concurrency)
-      throw UserError(
-          "concurrency {:g} stands twice in the curve: give one point of each, of one "
-          "server and one kind of requests",
-          curve[i].concurrency);
+      throw UserError("concurrency {:g} stands twice: give one point of each, of one server",
+                      curve[i].concurrency);
   return curve;
 }
 

@@ -12,10 +12,11 @@
 namespace scaleworth::model {
 /// One replica at one load, as it was measured.
 struct ServicePoint {
-  double concurrency = 0.0;              // requests at work at once
-  std::optional<double> requests_per_s;  // answered; one of the two rates is there
-  std::optional<double> tokens_per_s;    // of output
-  std::vector<Latency> latencies = {};   // "ttft_p99", s
+  double concurrency = 0.0;                  // requests at work at once
+  std::optional<double> requests_per_s;      // answered; one of the two rates is there
+  std::optional<double> tokens_per_s;        // of output
+  std::vector<Latency> latencies = {};       // "ttft_p99", s
+  std::optional<double> prompt_tokens = {};  // of a request
 };
 
 /// Latencies of single requests, independent of each other.

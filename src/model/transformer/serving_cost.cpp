@@ -91,10 +91,8 @@ void check_measured(const ServingQuestion& question, const OperatingPoint& point
     const Seconds least = least_time(of, question.server.group);
     if (!time || *time * most_of_roof >= least) return;
     throw UserError(
-        "the measured {} takes {:.4g} ms, less than the {:.4g} ms that reading and computing alone "
-        "take at batch {:g}: check the time, the batch, the lengths (--prompt, --output), the "
-        "model "
-        "and the GPU",
+        "the measured {} takes {:.4g} ms, less than the {:.4g} ms of reading and computing alone "
+        "at batch {:g}: check time, batch, --prompt, --output, model and GPU",
         what,
         1e3 * time->value(),
         1e3 * least.value(),
@@ -258,8 +256,7 @@ ServingAnswer serve(const ServingQuestion& question) {
     const double of_roof = one.output_tokens_per_s / one.ceiling_output_tokens_per_s;
     if (question.measured.any() && of_roof > most_of_roof) {
       throw UserError(
-          "the measured times give {:.3g} times the most that these GPUs could serve at batch "
-          "{:g}: check the times, the batch, the model and the GPU",
+          "by the times {:.3g} times the most that could be served at batch {:g}: check them",
           of_roof,
           batch);
     }

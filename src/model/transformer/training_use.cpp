@@ -57,10 +57,8 @@ void add_remarks(const TrainingRun& run, TrainingUse& use) {
     const double mfu = causal * use.tokens_per_second_per_gpu / first.peak.rate.value();
     if (mfu > 1.0)
       throw UserError(
-          "MFU {:.0f} % (causal attention alone), which no run reaches: {:g} tokens/s are taken "
-          "for "
-          "those of {}, at {:.4g} TFLOP/s ({}) each; give the number of GPUs with --gpus ({} or "
-          "more), the rate of all of them, and the dense peak of this GPU and number format",
+          "MFU {:.0f} % (causal attention alone), which no run reaches: {:g} tokens/s of {}, at "
+          "{:.4g} TFLOP/s ({}) each; give --gpus ({} or more), the rate of all, the dense peak",
           100.0 * mfu,
           run.tokens_per_second,
           counted(static_cast<std::size_t>(run.gpus), "GPU"),
@@ -87,8 +85,7 @@ void add_remarks(const TrainingRun& run, TrainingUse& use) {
   }
   if (run.model.mtp_layers > 0) {
     use.remarks.push_back(
-        "multi-token prediction is counted by full, causal, megatron and megatron-bridge, not by "
-        "the formulas of the other conventions");
+        "multi-token prediction is counted by full, causal, megatron and megatron-bridge alone");
   }
   if (run.model.relative_positions) {
     use.remarks.push_back("products with relative positions are not counted");

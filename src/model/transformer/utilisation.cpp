@@ -89,9 +89,8 @@ std::optional<std::string> sparse_remark(const GpuDatasheet& gpu,
     return known.first != "int8" && same(given, known.second.rate);
   });
   return fmt::format(
-      "a peak of {:.4g} TFLOP/s is what datasheets print for {} with 2:4 structured sparsity{}. "
-      "Training "
-      "multiplies densely: the peak is {:.4g}, and the utilisation against it is twice as high",
+      "a peak of {:.4g} TFLOP/s is that of {} with 2:4 structured sparsity{}: training multiplies "
+      "densely, at {:.4g}, and uses twice as much of it",
       tera(given),
       format,
       dense_for == gpu.tensor.end() ? "" : fmt::format(" (and for dense {})", dense_for->first),

@@ -124,7 +124,7 @@ struct SlowestProduct {
 };
 SlowestProduct slowest_steady(const std::vector<GpuResult>& gpus, NumberFormat precision);
 
-enum class StatedAs { tokens, tokens_of_one_gpu, flops_of_one_gpu };
+enum class StatedAs { tokens, tokens_of_one_gpu, flops_of_one_gpu, utilisation };
 
 struct TrainingRun {
   TransformerModel model;

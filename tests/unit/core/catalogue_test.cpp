@@ -453,8 +453,9 @@ TEST_CASE("experts, windows and latent attention are read together or not at all
 
 TEST_CASE("an unknown model is refused with the nearest that are known", "[catalogue]") {
   REQUIRE(find_model(model_catalogue(), "llama-3.1-8b").layers == 32);
+  REQUIRE(find_model(model_catalogue(), "meta-llama/Meta-Llama-3.1-8B-Instruct").layers == 32);
   const std::string message =
-      refusal_of([] { find_model(model_catalogue(), "llama-3.1-8B-instruct"); });
+      refusal_of([] { find_model(model_catalogue(), "llama-3.1-8B-coder"); });
   REQUIRE(contains(message, "did you mean llama-3.1-8b"));
   REQUIRE(contains(message, "list --known"));
 }

@@ -47,10 +47,8 @@ TEST_CASE("counts, times and parts that cannot be are refused in one line", "[de
   CHECK(csv("p,time_s,compute_s,comm_s\n1,20,10,1\n") ==
         "t.csv:2: the parts add up to 11 s, the time is 20 s; correct them or give the rest as "
         "idle_s");
-  CHECK(
-      csv("p,time_s,quality\n1,10,nan\n") ==
-      "t.csv:2: column 'quality' is 'nan', not a number; leave the cell empty for a value that is "
-      "missing");
+  CHECK(csv("p,time_s,quality\n1,10,nan\n") ==
+        "t.csv:1: no row has a measurement; left out: 1 (nan)");
   CHECK(csv("gpus,time_s,tp,pp,cp,dp\n16,10,8,1,1,4\n") ==
         "t.csv:2: the layout is TP 8 x PP 1 x CP 1 x DP 4 = 32, not the count 16; correct one of "
         "them");
@@ -137,19 +135,16 @@ TEST_CASE("a baseline, prices or a scaling that the table has not are refused", 
   model::DecisionRequest request;
   request.metrics.baseline = 3;
   CHECK(line_of([&] { decided("p,time_s\n1,10\n2,6\n", request); }) ==
-        "the baseline 3 is not in the table; choose a count that is, or leave --baseline out");
+        "the baseline 3 is not in the table; choose a count that is");
   const auto priced = parse_table("p,time_s,usd_per_hour\n1,10,2\n2,6,\n", "t.csv").table;
   CHECK(line_of([&] { model::rank_price(priced, {}); }) ==
-        "count 2 has no price while count 1 has; fill in its rate_usd_per_hour, or give --price "
-        "for the rows without");
+        "count 2 has no price, count 1 has; fill it in, or give --price");
   const auto weak = parse_table("p,time_s,work\n1,10,5\n2,11,10\n", "t.csv").table;
   CHECK(line_of([&] { model::settle_scaling(weak, model::Scaling::strong); }) ==
-        "--scaling says strong scaling, but the table shows weak scaling; leave it out, or correct "
-        "the work or the batch");
+        "--scaling says strong scaling, the table weak scaling; correct one, or work or batch");
   const auto load = parse_table("concurrency,tokens_per_s\n1,10\n2,15\n", "t.csv").table;
   CHECK(line_of([&] { model::rank_price(load, dollars_per_hour(2)); }) ==
-        "the rows are loads of one machine, not machines to pay for; give its price as --price 0 "
-        "--fixed USD_PER_HOUR");
+        "rows are loads of one machine: price it by --price 0 --fixed USD_PER_HOUR");
 }
 
 TEST_CASE("one row, or times that only rise, abstain and say what is needed", "[decide]") {
@@ -411,7 +406,7 @@ TEST_CASE("TOML tables are read the same way", "[decide]") {
 TEST_CASE("bad cells are refused with row and column", "[decide]") {
   CHECK(refused("p,time_s\n0,10\n", "t.csv:2: the count is 0"));
   CHECK(refused("p,time_s\n1,10 kg\n", "t.csv:2: column 'time_s' is '10 kg', not a number"));
-  CHECK(refused("p,time_s,quality\n1,10,nan\n", "column 'quality' is 'nan', not a number; leave"));
+  CHECK(refused("p,time_s,quality\n1,10,nan\n", "no row has a measurement; left out: 1 (nan)"));
   CHECK(refused("p,time_s\n1,inf\n", "column 'time_s' is 'inf', not a number; leave"));
   CHECK(refused("p,time_s\n1,ten\n", "column 'time_s' is 'ten', not a number"));
   CHECK(refused("p,time_s\n1.5,10\n", "column 'p' is 1.5, not an integer"));

@@ -125,10 +125,8 @@ TEST_CASE("ranks that left no recording need a job that tells how many there are
   CHECK(contains(known.remarks.front(), "2 of 8 ranks"));
   CHECK(known.ledger.no_factors == "ranks are missing");
   partial.job_size.stated = false;
-  CHECK_THROWS_WITH(
-      attributed_count(partial, "traces"),
-      "traces: 2 ranks of at least 8 left recordings, and nothing states how many the "
-      "job has; give the recordings of all ranks");
+  CHECK_THROWS_WITH(attributed_count(partial, "traces"),
+                    "traces: 2 ranks of 8 or more left recordings: give all");
   Attribution empty = job(2);
   empty.ledger.clear();
   CHECK_THROWS_AS(attributed_count(empty, "traces"), UserError);
@@ -156,10 +154,11 @@ TEST_CASE("steps of which none counts are told by what they are", "[decide]") {
 }
 
 TEST_CASE("two attributions of one count are refused by their names", "[decide]") {
-  CHECK_THROWS_WITH(attributed_table({attributed_count(job(2), "a"), attributed_count(job(2), "b")},
-                                     std::nullopt),
-                    "a and b are both of 2 ranks; give one argument per count (the recordings of a "
-                    "job lie in one folder, or come as one quoted pattern)");
+  CHECK_THROWS_WITH(
+      attributed_table({attributed_count(job(2), "a"), attributed_count(job(2), "b")},
+                       std::nullopt),
+      "a and b are both of 2 ranks; give one argument per count, a folder or a quoted "
+      "pattern");
 }
 
 TEST_CASE("how work grows is read from the compute per rank, with a remark", "[decide]") {

@@ -99,7 +99,7 @@ TEST_CASE("a batch or a layout that changes with the count is said", "[decide]")
   CHECK(contains(run[1].text, "none given at 1, TP 2 at 2"));
   const auto step = table_remarks(assemble(rows, {TimeBasis::step, Axis::ranks}));
   CHECK(contains(step[0].text, "times and costs are those of one step"));
-  CHECK(contains(step[1].text, "work per second of a step"));
+  CHECK(contains(step[1].text, "compare the work per second"));
 }
 
 TEST_CASE("our own runs are tables with parts", "[decide]") {
