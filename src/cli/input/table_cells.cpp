@@ -289,8 +289,7 @@ void unify_prefixes(RawTable& table) {
       const std::string said = rate_in(*text);
       const HeaderWords rate = header_words(said);
       const auto stated = cell_number(text->substr(0, text->find(said)), Comma::thousands);
-      const bool longer = rate.per_time && rate.per_time->factor > 1.0 && !of_header.per_time;
-      if (!said.empty() && stated && longer)
+      if (stated && rate.per_time && rate.per_time->factor > 1.0 && !of_header.per_time)
         *text = fmt::format("{} {}/s", stated->value / rate.per_time->factor, rate.key());
       const std::string plain = plain_text(*text);
       const std::string_view digits = front_number(plain);
@@ -467,6 +466,11 @@ std::size_t place_of(const Columns& columns, Meaning meaning) {
 const TableColumn* find_column(const Columns& columns, Meaning meaning) {
   const std::size_t place = place_of(columns, meaning);
   return place < columns.size() ? &*columns[place] : nullptr;
+}
+
+bool is_measurement(const TableColumn& column) {
+  return column.meaning == Meaning::time || column.meaning == Meaning::throughput ||
+         column.meaning == Meaning::speedup || column.meaning == Meaning::efficiency;
 }
 
 std::vector<double> counts_in(const RawTable& table, std::size_t column) {

@@ -318,6 +318,8 @@ using Columns = std::vector<std::optional<TableColumn>>;
 
 /// The first column of a meaning, by its place; how many there are without one.
 std::size_t place_of(const Columns& columns, Meaning meaning);
+/// Whether it is a time, a rate, a speed-up or an efficiency.
+bool is_measurement(const TableColumn& column);
 /// Null without one.
 const TableColumn* find_column(const Columns& columns, Meaning meaning);
 

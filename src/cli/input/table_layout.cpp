@@ -363,7 +363,8 @@ bool is_measured(const std::string& cell) {
 bool is_header(const Cells& cells) {
   int named = 0;
   for (const std::string& cell : cells) {
-    const bool number = cell_number(cell, Comma::thousands).has_value();
+    // A Chinese name may have a number within.
+    const bool number = static_cast<unsigned char>(cell[0]) < 0xE3 && is_measured(cell);
     const bool count = names_a_count(cell);
     if (number && (!count || &cell == &cells.front())) return false;
     named += !count ? 0 : number ? 1 : 2;

@@ -198,11 +198,6 @@ int repeat_of(const RawCell& cell,
   return named.emplace(*text, next).first->second;
 }
 
-bool is_measurement(const TableColumn& column) {
-  return column.meaning == Meaning::time || column.meaning == Meaning::throughput ||
-         column.meaning == Meaning::speedup || column.meaning == Meaning::efficiency;
-}
-
 /// Why a row is no count of the table: what it has in place of a measurement; absent for one that
 /// is. A count that is not there is an error, where no word says that it is missing, and so is 0,
 /// but among several rows.

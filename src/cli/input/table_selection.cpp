@@ -221,14 +221,12 @@ void prefer_product(Columns& columns, const RawTable& table) {
 
 /// Of several columns of measurements those without one number, "-" in each row, are none.
 void leave_out_empty(Columns& columns, const RawTable& table) {
-  std::map<Meaning, std::vector<bool>> measured;
+  const auto measures = [&](std::size_t i) { return columns[i] && is_measurement(*columns[i]); };
+  bool some = false;
   for (std::size_t i = 0; i < columns.size(); ++i)
-    if (columns[i]) measured[columns[i]->meaning].push_back(has_numbers(table, i));
+    some = some || (measures(i) && has_numbers(table, i));
   for (std::size_t i = 0; i < columns.size(); ++i)
-    if (columns[i] &&
-        (columns[i]->meaning == Meaning::time || columns[i]->meaning == Meaning::throughput) &&
-        std::ranges::count(measured[columns[i]->meaning], true) > 0 && !has_numbers(table, i))
-      columns[i].reset();
+    if (some && measures(i) && !has_numbers(table, i)) columns[i].reset();
 }
 
 /// "0.60x" is a speed-up, whatever its header calls it.
@@ -556,13 +554,15 @@ void leave_one_of_each(ChosenColumns& chosen, const RawTable& table) {
                                            (column->meaning == Meaning::speedup && !timed));
     const bool contradicts = same_choice && contradict(chosen.columns, table, before->second, i);
     if ((twice && !one_of_several) || same_time || contradicts) {
+      const std::size_t count = place_of(chosen.columns, Meaning::count);
+      if (count < chosen.columns.size() && values_of(table, count).size() == 1)
+        throw UserError("{}: every row is of one count: add rows of a second", table.place);
       const bool named = before != seen.end();
-      const std::string other = named ? table.columns[before->second] : "another";
       OpenColumns several("{}: column '{}' says {} {}; keep one of them",
                           table.place,
                           printable(column->name),
                           contradicts ? "other than" : "the same as",
-                          named ? fmt::format("'{}'", printable(other)) : other);
+                          named ? "'" + printable(table.columns[before->second]) + "'" : "another");
       const std::string meaning = column->meaning == Meaning::time         ? "time"
                                   : column->meaning == Meaning::speedup    ? "speedup"
                                   : column->meaning == Meaning::efficiency ? "efficiency"
