@@ -157,15 +157,16 @@ constexpr JsonHead sentences_head{1, "scaleworth sentences"};
 
 std::string render_sentences(const std::string& title,
                              const Verdict& verdict,
-                             const RenderOptions& options) {
+                             const RenderOptions& options,
+                             const std::string& subtitle,
+                             const NextCommand& next) {
   return render_document({[&](const RenderOptions& as) {
-                            return Document{
-                                .title = document_title(as.tool_version, title),
-                                .subtitle = "By data sheets and formulas: nothing is measured",
-                                .intervals = false,
-                                .verdict = verdict,
-                                .sections = {},
-                                .next = {{"scaleworth list --known", "whose figures these are"}}};
+                            return Document{.title = document_title(as.tool_version, title),
+                                            .subtitle = subtitle,
+                                            .intervals = false,
+                                            .verdict = verdict,
+                                            .sections = {},
+                                            .next = {next}};
                           },
                           [&](const RenderOptions& as) {
                             return json_of(sentences_head, [&](Fields& json) {

@@ -61,9 +61,12 @@ void put_verdict(Fields& json, const Verdict& verdict, const VerdictWords& words
 void put_answer(Fields& json, const RenderOptions& options, const Verdict& verdict);
 
 /// A verdict that has no tables, in the format of `options`; its JSON has the sentences.
-std::string render_sentences(const std::string& title,
-                             const Verdict& verdict,
-                             const RenderOptions& options);
+std::string render_sentences(
+    const std::string& title,
+    const Verdict& verdict,
+    const RenderOptions& options,
+    const std::string& subtitle = "By data sheets and formulas: nothing is measured",
+    const NextCommand& next = {"scaleworth list --known", "whose figures these are"});
 std::string sentences_schema();
 
 /// Columns that UTF-8 text takes, one per code point.

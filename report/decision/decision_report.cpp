@@ -92,6 +92,45 @@ Document compose_decision(const DecideView& view) {
 }
 }  // namespace
 
+std::string render_decisions(const std::vector<NamedDecision>& all, const RenderOptions& options) {
+  Verdict verdict{.answer = Answer::yes, .headline = {}, .lines = {}};
+  std::vector<int> counts;
+  std::vector<double> speedups;
+  std::string read;
+  for (const auto& [name, decision] : all) {
+    const Verdict one = judge_decision({decision, options});
+    const DecisionRow& last = decision.rows.back();
+    std::string line = fmt::format("{}: {}", name, one.headline);
+    if (one.answer == Answer::yes) {
+      counts.push_back(*decision.rubric.chosen);
+      speedups.push_back(decision.row(counts.back()).speedup.value);
+    }
+    if (one.answer != Answer::yes || counts.back() != last.count)
+      line += fmt::format(" At {}: speed-up {:.2f}, efficiency {:.1f} %.",
+                          named_count(decision, last.count),
+                          last.speedup.value,
+                          100.0 * last.efficiency.value);
+    const std::string& as = one.lines.front();
+    verdict.lines.push_back(line + (std::exchange(read, as) == as ? "" : " " + as));
+  }
+  const auto range = [](const auto& numbers, auto text) {
+    const auto [low, high] = std::ranges::minmax(numbers);
+    const std::string least = text(low);
+    return least == text(high) ? least : least + " to " + text(high);
+  };
+  verdict.headline = fmt::format(
+      "{}{} answers: take {}, speed-up {}.",
+      counts.size() == all.size() ? "" : fmt::format("{} of ", counts.size()),
+      all.size(),
+      range(counts, [&](int count) { return named_count(all.front().decision, count); }),
+      range(speedups, [](double speedup) { return fmt::format("{:.2f}", speedup); }));
+  return render_sentences("how many to buy?",
+                          verdict,
+                          options,
+                          "Each by the flags before it",
+                          {options.command + " --where COLUMN=VALUE", "all about one of them"});
+}
+
 std::string render_decision(const Decision& decision, const RenderOptions& options) {
   const auto document = [&](const RenderOptions& as) { return compose_decision({decision, as}); };
   const auto json = [&](const RenderOptions& as) { return decision_json({decision, as}); };

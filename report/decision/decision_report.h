@@ -16,6 +16,14 @@ using namespace model;
 
 std::string render_decision(const Decision& decision, const RenderOptions& options);
 
+/// Of one curve of a table of several, or by one reading of it.
+struct NamedDecision {
+  std::string name;  // "System=A64FX"
+  Decision decision;
+};
+/// The answers of all, one sentence each.
+std::string render_decisions(const std::vector<NamedDecision>& all, const RenderOptions& options);
+
 struct DecideView {
   const Decision& decision;
   const RenderOptions& options;

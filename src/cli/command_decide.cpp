@@ -229,32 +229,80 @@ void print_question(const Question& question, const std::string& command) {
   print_error("scaleworth: {}{}\n",
               printable(question.what()),
               question.answers.size() > 1 ? "; say which:" : "; say it by:");
-  std::vector<std::string> commands;
-  std::size_t widest = 0;
-  for (const Question::Answer& answer : question.answers) {
-    commands.push_back(printable(command + " " + report::shell_words(answer.flags)));
-    widest = std::max(widest, commands.back().size());
-  }
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    const std::string& means = question.answers[i].means;
-    if (means.empty())
-      print_error("  {}\n", commands[i]);
-    else
-      print_error("  {:<{}}  # {}\n", commands[i], widest, printable(means));
+  for (std::size_t i = 0; i < std::min(Question::most_shown, question.answers.size()); ++i) {
+    const auto& [flags, means] = question.answers[i];
+    const std::string answer = command + " " + report::shell_words(flags);
+    print_error("  {}{}\n", printable(answer), means.empty() ? "" : "  # " + printable(means));
   }
 }
 
+namespace {
+Decision complete_decision(DecideOptions& options) {
+  Decision decision = options.inputs.empty() ? decide_coefficients(options) : decide_file(options);
+  check_carbon(decision);
+  if (!options.price_origin.empty()) decision.remarks.emplace_back(options.price_origin);
+  add_utilisation(options, decision);
+  options.render.input = input_text(options);
+  return decision;
+}
+
+/// Prints the answer of each curve where the question is of which, of each scaling where both take
+/// one count, and by columns that can be but one thing where more machines then gain. False where
+/// it has to be asked; programs read one decision.
+bool decide_each(const DecideOptions& options, const Question& question) {
+  const bool one_way = question.answers.size() == 1;
+  if (question.answers.empty() || (options.render.format == report::Format::json && !one_way))
+    return false;
+  const bool scalings = question.answers.front().flags.front() == "--scaling";
+  std::vector<report::NamedDecision> all;
+  std::vector<int> taken;
+  bool guessed = false;  // which column is the time, the rate, or without a name the count
+  bool gains = false;
+  DecideOptions one;
+  for (const auto& [flags, means] : question.answers) {
+    one = options;
+    std::string name;
+    for (std::size_t i = 0; i + 1 < flags.size(); i += 2) {
+      const std::string& value = flags[i + 1];
+      const std::string to = value.substr(value.rfind('=') + 1);
+      const bool named_count = to == "p" && !is_unnamed(value);
+      name += (i == 0 ? "" : ", ") + value;
+      guessed = guessed || to == "time" || to == "throughput" || to == "p";
+      if (flags[i] == "--where")
+        one.selection.where.push_back(value);
+      else if (flags[i] == "--rename" && !named_count && to.find(" per ") == to.npos)
+        one.selection.rename.push_back(value);
+      else if (flags[i] == "--scaling" && (scalings || question.alike))
+        one.scaling = value == "weak" ? Scaling::weak : Scaling::strong;
+      else
+        return false;
+    }
+    all.push_back({name, complete_decision(one)});
+    const Decision& decision = all.back().decision;
+    if (!decision.doubts.empty() || !decision.rubric.chosen) continue;
+    taken.push_back(*decision.rubric.chosen);
+    for (const DecisionRow& row : decision.rows) gains = gains || row.speedup.value > 1.25;
+  }
+  if (taken.empty() || (guessed && !gains) ||
+      !(question.alike ||
+        (scalings && std::ranges::count(taken, taken.front()) == std::ssize(all))))
+    return false;
+  if (one_way) all.front().decision.remarks.emplace_back("read by " + all.front().name);
+  fmt::print("{}",
+             one_way ? report::render_decision(all.front().decision, one.render)
+                     : report::render_decisions(all, options.render));
+  return true;
+}
+}  // namespace
+
 int decide_count(DecideOptions& options) {
+  const DecideOptions asked = options;
   try {
-    Decision decision =
-        options.inputs.empty() ? decide_coefficients(options) : decide_file(options);
-    check_carbon(decision);
-    if (!options.price_origin.empty()) decision.remarks.emplace_back(options.price_origin);
-    add_utilisation(options, decision);
-    options.render.input = input_text(options);
+    const Decision decision = complete_decision(options);
     fmt::print("{}", report::render_decision(decision, options.render));
     return exit_done;
   } catch (const Question& question) {
+    if (decide_each(asked, question)) return exit_done;
     print_question(question, options.render.command);
     return exit_usage;
   }

@@ -281,9 +281,16 @@ void unify_prefixes(RawTable& table) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     std::vector<Rate> rates;
     std::set<std::string> units;
+    const HeaderWords of_header = header_words(table.columns[i]);
     for (RawRow& row : table.rows) {
       auto* const text = std::get_if<std::string>(&row.cells[i]);
       if (!text) continue;
+      // "320 episodes/hr" in seconds, where the header does not say it
+      const std::string said = rate_in(*text);
+      const HeaderWords rate = header_words(said);
+      const auto stated = cell_number(text->substr(0, text->find(said)), Comma::thousands);
+      if (stated && rate.per_time && rate.per_time->factor > 1.0 && !of_header.per_time)
+        *text = fmt::format("{} {}/s", stated->value / rate.per_time->factor, rate.key());
       const std::string plain = plain_text(*text);
       const std::string_view digits = front_number(plain);
       const auto number = parse_number<double>(without_grouping(digits, Comma::thousands));
@@ -402,11 +409,9 @@ std::string named_by_cells(const std::vector<RawCell>& cells) {
 
 std::string first_names(std::vector<std::string> names, std::size_t most) {
   std::erase(names, "");
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
-    text += (i == 0 ? "" : ", ") + printable(names[i]);
-  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
-  return text;
+  const std::size_t more = names.size() - std::min(names.size(), most);
+  names.resize(names.size() - more);
+  return listed(names, printable) + (more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 std::size_t column_of(const RawTable& table, const std::string& name, const char* option) {
@@ -452,10 +457,20 @@ bool has_numbers(const RawTable& table, std::size_t column) {
   return std::ranges::any_of(numbers, [](const auto& number) { return number.has_value(); });
 }
 
+std::size_t place_of(const Columns& columns, Meaning meaning) {
+  const auto found = std::ranges::find_if(
+      columns, [=](const auto& column) { return column && column->meaning == meaning; });
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
 const TableColumn* find_column(const Columns& columns, Meaning meaning) {
-  const auto* found = find_in(
-      columns, true, [=](const auto& column) { return column && column->meaning == meaning; });
-  return found ? &**found : nullptr;
+  const std::size_t place = place_of(columns, meaning);
+  return place < columns.size() ? &*columns[place] : nullptr;
+}
+
+bool is_measurement(const TableColumn& column) {
+  return column.meaning == Meaning::time || column.meaning == Meaning::throughput ||
+         column.meaning == Meaning::speedup || column.meaning == Meaning::efficiency;
 }
 
 std::vector<double> counts_in(const RawTable& table, std::size_t column) {
@@ -487,6 +502,12 @@ bool is_cpu_time(const RawTable& table, std::size_t column) {
          std::ranges::any_of(table.columns, [&](const std::string& other) {
            return named_meaning(other) == Meaning::time && !of_cpus(other);
          });
+}
+
+bool are_sizes(const RawTable& table, std::size_t column) {
+  const std::vector<double> numbers = counts_in(table, column);
+  return has_word("size", all_header_words(table.columns[column])) && !numbers.empty() &&
+         std::ranges::min(numbers) >= 50.0;
 }
 
 bool says_numbers(const RawTable& table, std::size_t column) {

@@ -474,18 +474,21 @@ std::string known_columns() {
 }
 
 RawTable with_count_of_layout(RawTable table) {
+  const auto stands = [&](const char* name) { return std::ranges::count(table.columns, name) > 0; };
+  const bool grid = stands("P") && stands("Q");
   std::vector<std::vector<double>> factors;
-  bool data = false;
+  bool data = grid;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const auto meaning = named_meaning(table.columns[i]);
-    if (meaning == Meaning::count) return table;
-    if (!meaning || *meaning < Meaning::tensor || *meaning > Meaning::data) continue;
+    const bool of_grid = grid && (table.columns[i] == "P" || table.columns[i] == "Q");
+    if (grid ? counts_machines(table, i) : meaning == Meaning::count) return table;
+    if (!of_grid && (!meaning || *meaning < Meaning::tensor || *meaning > Meaning::data)) continue;
     data = data || meaning == Meaning::data;
     factors.push_back(counts_in(table, i));
     if (factors.back().empty()) return table;
   }
   if (!data || factors.size() < 2) return table;
-  table.columns.emplace_back("gpus");
+  table.columns.emplace_back(grid ? "ranks" : "gpus");
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     double product = 1.0;
     for (const auto& factor : factors) product *= factor[row];
@@ -531,7 +534,7 @@ bool may_count(const RawTable& table, std::size_t column) {
   const std::vector<double> numbers = counts_in(table, column);
   const std::set<double> different(numbers.begin(), numbers.end());
   return different.size() > 1 && different.size() <= 64 && numbers.size() % different.size() == 0 &&
-         *different.rbegin() <= 1e6;
+         *different.rbegin() <= 1e6 && !are_sizes(table, column);
 }
 }  // namespace
 
@@ -580,11 +583,13 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     WordList words = all_header_words(name);
     std::erase(words, "max");
     const bool other = name == "value" && has_word("ratio", all_header_words(table.title));
-    const bool excluded = other || header.percent || named_meaning(name) ||
+    const bool of_one = std::ranges::any_of(header.per, thing_of);  // "cells / GPU"
+    const bool excluded = other || of_one || header.percent || named_meaning(name) ||
                           has_word("ratio", words) || has_word("not_measured", words) ||
                           said_by_cells(table, i) == "speedup";
     // Of those without names behind one that the count changes no more is offered.
-    if (excluded || first == last || (is_unnamed(name) && unnamed_found)) continue;
+    if (excluded || first == last || (is_unnamed(name) && (count ? i > 1 : unnamed_found)))
+      continue;
     if (count) {
       const bool once = values_of(table, i).size() == table.rows.size();
       const bool of_work = std::ranges::any_of(

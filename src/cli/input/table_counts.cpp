@@ -165,6 +165,7 @@ class CountFinder {
     while (first > 0 && sign_at(first - 1, "-")) --first;
     const bool flag = first < i;
     std::string word = word_at(i);
+    if (is_word("percentile", word)) return std::nullopt;
     const std::string digits = word.substr(word.find_last_not_of("0123456789") + 1);
     word.resize(word.size() - digits.size());
     while (!digits.empty() && word.ends_with('_')) word.pop_back();  // "gpus_4"
@@ -287,7 +288,8 @@ std::vector<std::string> things_counted(const std::vector<std::optional<NamedCou
 /// side.
 bool lies_on_its_side(const RawTable& table) {
   return std::ranges::any_of(table.rows, [](const RawRow& row) {
-    return named_meaning(cell_text(row.cells.front())).has_value();
+    // "Task 3.2" is a program beside counts in the header.
+    return named_meaning(cell_text(row.cells.front())).value_or(Meaning::count) != Meaning::count;
   });
 }
 
@@ -336,8 +338,9 @@ RawTable counts_of_like_names(RawTable table) {
       for (const NumberWithin& one : numbers_within(name)) alike[one.rest].insert(one.number);
     }
     std::erase_if(alike, [](const auto& one) { return one.second.size() < 2; });
-    const bool benchmarks = std::ranges::all_of(alike, [](const auto& one) {
-      return one.first.starts_with("Bench") || one.first.starts_with("BM_");
+    const bool benchstat = std::ranges::count(table.columns, "time/op") > 0;
+    const bool benchmarks = std::ranges::all_of(alike, [=](const auto& one) {
+      return benchstat || one.first.starts_with("Bench") || one.first.starts_with("BM_");
     });
     const bool from_one = std::ranges::all_of(alike, [](const auto& one) {
       long expected = 1;

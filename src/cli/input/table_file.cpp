@@ -12,6 +12,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
 
 namespace scaleworth::cli {
@@ -96,47 +97,36 @@ class Reading {
                  std::optional<Scaling> scaling,
                  int depth = 0) const {
     RawTable table = select(raw_, selection);
-    const auto on = [&](const std::vector<Way>& ways) {
-      return depth < most_depth ? tried(ways, scaling, depth) : Answers{};
+    // `further`: their answers may be questions.
+    const auto ask = [&](const std::string& what,
+                         const std::vector<Way>& ways,
+                         bool alike,
+                         bool further = true) {
+      if (depth >= most_depth) return;
+      const Question asked = tried(what, ways, scaling, further ? depth + 1 : most_depth, alike);
+      if (!asked.answers.empty()) throw Question(asked);
     };
     table.comma = selection.comma != Comma::unstated ? selection.comma : comma_of(table);
-    if (table.comma == Comma::unstated) ask_comma(table, selection, on);
+    if (table.comma == Comma::unstated) ask_comma(table, selection, ask);
     ChosenColumns chosen;
     try {
       chosen = choose_columns(table);
-    } catch (const SeveralTimes& several) {
-      const Answers answers =
-          on(renamed(selection, mapped(several.names, [&](const std::string& name) {
-                       return name + "=" + several.meaning;
-                     })));
-      if (answers.empty()) throw;
-      throw Question(several.what(), answers);
-    } catch (const MissingColumn& missing) {
+    } catch (const OpenColumns& open) {
       // Rows of one kind may say by their units what they are.
-      Answers answers;
-      const bool counted = find_column(missing.chosen.columns, Meaning::count) != nullptr;
-      const auto clash = counted ? repeated_count(table, missing.chosen) : std::nullopt;
-      if (clash && depth < most_depth)
-        answers = tried(chosen_rows(selection, clash->ways), scaling, most_depth, true);
-      if (answers.empty()) answers = on(renamed(selection, likely_renames(table, missing.count)));
-      if (answers.empty()) throw;
-      throw Question(missing.what(), answers);
+      const bool counted = find_column(open.there.columns, Meaning::count) != nullptr;
+      const auto clash = counted ? repeated_count(table, open.there) : std::nullopt;
+      if (clash) ask(open.what(), ways_of(selection, "--where", clash->ways), clash->curves, false);
+      const auto renames =
+          mapped(open.renames, [](const std::string& one) { return WordList{one}; });
+      ask(open.what(), ways_of(selection, "--rename", renames), open.alike);
+      throw;
     }
     leave_out_missing(table, chosen.columns);
     const BuiltRows built = checked_rows(table, chosen);
     const auto clash = repeated_count(table, chosen);
     if (clash && !clash->ways.empty()) {
-      const auto ways = chosen_rows(selection, clash->ways);
-      if (clash->clear) {
-        TableFile file = read(ways.front().selection, scaling, depth);
-        file.table.remarks.emplace_back(
-            fmt::format("of the rows those with {} are taken: no others have as many counts",
-                        fmt::join(clash->ways.front(), " and ")));
-        return file;
-      }
-      const Answers answers = depth < most_depth ? tried(ways, scaling, depth, true) : Answers{};
-      if (answers.empty()) throw UserError(clash->what);
-      throw Question(clash->what, answers);
+      ask(clash->what, ways_of(selection, "--where", clash->ways), clash->curves);
+      throw UserError(clash->what);
     }
     return finish(table, chosen, built, selection, scaling, clash.has_value());
   }
@@ -144,66 +134,74 @@ class Reading {
  private:
   static constexpr int most_depth = 2;  // of questions behind questions
 
-  static std::vector<Way> renamed(const TableSelection& selection,
-                                  const std::vector<std::string>& renames) {
-    return mapped(renames, [&](const std::string& rename) {
-      Way way{selection, {"--rename", rename}};
-      way.selection.rename.push_back(rename);
-      return way;
-    });
-  }
-
-  static std::vector<Way> chosen_rows(const TableSelection& selection,
-                                      const std::vector<std::vector<std::string>>& conditions) {
-    return mapped(conditions, [&](const std::vector<std::string>& where) {
+  /// `flag`: that takes one after the other of each list.
+  static std::vector<Way> ways_of(const TableSelection& selection,
+                                  const std::string& flag,
+                                  const std::vector<WordList>& lists) {
+    return mapped(lists, [&](const WordList& values) {
       Way way{selection, {}};
-      for (const std::string& one : where) {
-        way.selection.where.push_back(one);
-        way.flags.insert(way.flags.end(), {"--where", one});
+      for (const std::string& one : values) {
+        (flag == "--where" ? way.selection.where : way.selection.rename).push_back(one);
+        way.flags.insert(way.flags.end(), {flag, one});
       }
       return way;
     });
   }
 
-  template <class On>
-  static void ask_comma(const RawTable& table, const TableSelection& selection, On on) {
-    Way decimal{selection, {"--comma", "decimal"}};
-    decimal.selection.comma = Comma::decimal;
-    Way thousands{selection, {"--comma", "thousands"}};
-    thousands.selection.comma = Comma::thousands;
-    const Answers answers = on({decimal, thousands});
-    throw Question(
-        table.place + ": a comma or a point in its numbers may be decimal or group thousands",
-        answers);
+  template <class Ask>
+  static void ask_comma(const RawTable& table, const TableSelection& selection, Ask ask) {
+    std::vector<Way> ways{{selection, {"--comma", "decimal"}},
+                          {selection, {"--comma", "thousands"}}};
+    ways[0].selection.comma = Comma::decimal;
+    ways[1].selection.comma = Comma::thousands;
+    const std::string what =
+        table.place + ": a comma or a point in its numbers may be decimal or group thousands";
+    ask(what, ways, false);
+    throw Question(what, {});
   }
 
-  /// Of the ways those that lead to an answer, with what they ask in turn.
-  /// `alike`: the first is no likelier than the others.
-  Answers tried(const std::vector<Way>& ways,
-                std::optional<Scaling> scaling,
-                int depth,
-                bool alike = false) const {
-    constexpr std::size_t most_answers = 2;
-    Answers answers;  // without a further question
+  /// Asks which of the ways that lead to an answer, with what they ask in turn; without answers
+  /// where none does. `alike`: each is of another curve, the first no likelier than the others.
+  Question tried(const std::string& what,
+                 const std::vector<Way>& ways,
+                 std::optional<Scaling> scaling,
+                 int depth,
+                 bool alike) const {
+    Question asked(what, {});
     Answers questions;
+    std::vector<Way> open;  // for which scaling it is
+    bool strong = true;     // all that are settled
+    asked.alike = alike = alike || ways.size() == 1;
     for (const Way& way : ways) {
-      if (answers.size() >= most_answers) break;
+      // What a first way asks comes before what is less likely.
+      const std::size_t found = asked.answers.empty() ? questions.size() : asked.answers.size();
+      if (!alike && found >= Question::most_shown) break;
       try {
-        const TableFile file = read(way.selection, scaling, depth + 1);
-        if (file.table.rows.size() > 1) answers.push_back({way.flags, ""});
+        const TableFile file = read(way.selection, scaling, depth);
+        if (file.table.rows.size() > 1) asked.answers.push_back({way.flags, ""});
+        strong = strong && scaling_of(file.table) == Scaling::strong;
       } catch (const Question& further) {
+        const bool scalings = further.answers.front().flags.front() == "--scaling";
+        if (scalings) open.push_back(way);
+        asked.alike = asked.alike && (further.alike || scalings);
         for (Question::Answer answer : further.answers) {
           answer.flags.insert(answer.flags.begin(), way.flags.begin(), way.flags.end());
-          questions.push_back(std::move(answer));
+          (further.alike && alike ? asked.answers : questions).push_back(std::move(answer));
         }
-        // What a first way asks comes before what is less likely.
-        if (!alike && answers.empty() && questions.size() >= most_answers) break;
       } catch (const UserError&) {
       }
     }
-    if (answers.empty()) answers = questions;
-    if (answers.size() > most_answers) answers.resize(most_answers);
-    return answers;
+    // Curves of one table are of one scaling.
+    asked.alike = asked.alike && (open.empty() || (strong && !asked.answers.empty()));
+    for (Way& way : open) {
+      if (!asked.alike) break;
+      way.flags.insert(way.flags.end(), {"--scaling", "strong"});
+      asked.answers.push_back({way.flags, ""});
+    }
+    const bool columns = ways.size() > 1 && ways.front().flags.front() == "--rename";
+    if (alike && columns && !asked.alike) return tried(what, ways, scaling, depth, false);
+    if (asked.answers.empty()) asked.answers = questions;
+    return asked;
   }
 
   /// Ratios need no unit: a time without one is asked for where something else does.
@@ -300,40 +298,21 @@ class Reading {
     return answers;
   }
 
-  /// Whether the table's own speed-ups or efficiencies are those of its rates.
-  template <class RateOf>
-  static bool states_rate_of_all(const ScalingTable& table, RateOf rate_of) {
-    constexpr double rounded = 0.06;
-    const TableRow& first = table.rows.front();
-    std::size_t stated = 0;
-    for (const TableRow& row : table.rows) {
-      const double ratio = rate_of(row) / rate_of(first);
-      const double counts = static_cast<double>(row.count) / first.count;
-      const auto differs = [&](const auto& one, const auto& of_first, double expected) {
-        if (!one || !of_first) return false;
-        ++stated;
-        return std::abs(*one / *of_first - expected) > rounded;
-      };
-      if (differs(row.stated_speedup, first.stated_speedup, ratio) ||
-          differs(row.stated_efficiency, first.stated_efficiency, ratio / counts))
-        return false;
-    }
-    return stated > 1;
-  }
-
   /// A rate that barely rises with the count may be that of one, unless its name says which.
   static void check_rate(const ScalingTable& table, const ChosenColumns& chosen) {
     constexpr double barely = 1.15;
     if (table.basis != TimeBasis::work_unit || table.axis == Axis::load || table.rows.size() < 2)
       return;
     const TableColumn* rate = find_column(chosen.columns, Meaning::throughput);
-    if (!rate || rate->per_rank || rate->all_of_them || rate->inverse) return;
+    if (!rate || rate->per_rank || rate->all_of_them || rate->inverse ||
+        is_word("whole_rate", rate->work_noun) ||
+        has_word("whole_rate", header_words(rate->name).name))
+      return;
     const auto rate_of = [](const TableRow& row) { return *row.work / row.time.value.value(); };
     const double first = rate_of(table.rows.front());
-    double most = first;
-    for (const TableRow& row : table.rows) most = std::max(most, rate_of(row));
+    const double most = std::ranges::max(mapped(table.rows, rate_of));
     if (most >= barely * first && !rate->of_one_or_all) return;
-    if (states_rate_of_all(table, rate_of)) return;
+    if (states_same_work(table)) return;
     const std::string& name = rate->name;
     const std::string rate_name = named_meaning(name) == Meaning::throughput ? name : "throughput";
     std::string one = table.noun.empty() ? "rank" : table.noun.substr(0, table.noun.size() - 1);
@@ -425,24 +404,18 @@ class Reading {
 
   /// A note behind a measurement that names another program than the other rows: "(774M model)".
   static std::optional<std::string> odd_note(const RawTable& table, const ChosenColumns& chosen) {
-    const auto note_of = [](const RawRow& row, std::size_t i) -> std::string {
-      const std::string cell = cell_text(row.cells[i]);
-      const std::size_t open = cell.find('(');
-      const std::size_t close = cell.find(')', open);
-      if (close == std::string::npos) return {};
-      const std::string note = plain_text(cell.substr(open + 1, close - open - 1));
-      const std::string last = note.substr(note.rfind(' ') + 1);
-      const ColumnName* const named = column_named(last);
-      const bool program = named && named->meaning == Meaning::identity && !thing_of(last);
-      return program && last != note ? note : "";
-    };
+    static const std::regex note(R"(\(([^()]+ ([a-z]+))\))");
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      if (!chosen.columns[i]) continue;
-      const std::string first = note_of(table.rows.front(), i);
+      std::set<std::string> notes;
       for (const RawRow& row : table.rows) {
-        const std::string note = note_of(row, i);
-        if (note != first) return printable(note.empty() ? first : note);
+        const std::string cell = plain_text(cell_text(row.cells[i])).substr(0, longest_text);
+        std::smatch found;
+        const bool noted = chosen.columns[i] && std::regex_search(cell, found, note);
+        const ColumnName* const named = noted ? column_named(found[2]) : nullptr;
+        const bool program = named && named->meaning == Meaning::identity && !thing_of(found[2]);
+        notes.insert(program ? found.str(1) : "");
       }
+      if (notes.size() > 1) return printable(*notes.rbegin());
     }
     return std::nullopt;
   }
@@ -459,27 +432,14 @@ class Reading {
 
   /// Whether a size of the problem that nothing else reads grows as the count does: "N", "NX".
   static bool size_grows(const RawTable& table, const ChosenColumns& chosen) {
-    const auto count = std::ranges::find_if(chosen.columns, [](const auto& column) {
-      return column && column->meaning == Meaning::count;
-    });
-    const auto counted = static_cast<std::size_t>(count - chosen.columns.begin());
-    const auto number_of = [&](const RawRow& row, std::size_t i) {
-      const auto number = cell_number(cell_text(row.cells[i]), table.comma);
-      return number ? number->value : 0.0;
-    };
+    const std::size_t count = place_of(chosen.columns, Meaning::count);
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      if (!has_word("size", all_header_words(table.columns[i])) || i == counted ||
-          names_a_count(table.columns[i]) ||
-          (chosen.columns[i] && chosen.columns[i]->meaning < Meaning::batch))
-        continue;
-      const RawRow& first = table.rows.front();
-      const double of_one = number_of(first, i) / number_of(first, counted);
-      const auto proportional = [&](const RawRow& row) {
-        const double ratio = number_of(row, i) / number_of(row, counted) / of_one;
-        return std::abs(ratio - 1.0) < 0.01;
-      };
-      const bool grows = number_of(table.rows.back(), counted) != number_of(first, counted);
-      if (grows && std::ranges::all_of(table.rows, proportional)) return true;
+      const bool other = i != count &&
+                         !(chosen.columns[i] && chosen.columns[i]->meaning < Meaning::batch) &&
+                         !names_a_count(table.columns[i]);
+      if (other && has_word("size", all_header_words(table.columns[i])) &&
+          differ(counts_in(table, count)) && ratios_agree(table, i, count, false, 0.01))
+        return true;
     }
     return false;
   }
@@ -489,7 +449,7 @@ class Reading {
     if (built.rows.empty())
       throw UserError("{}: no row has a measurement; left out: {}",
                       table.place,
-                      fmt::join(built.left_out, ", "));
+                      fmt::join(table.left_out, ", "));
     const TableKind kind = kind_of(chosen.columns);
     for (const TableRow& row : built.rows) check_row(row, kind.axis);
     return built;
@@ -503,7 +463,7 @@ class Reading {
                           bool repeated) {
     TableKind kind = kind_of(chosen.columns);
     kind.read.table = true;
-    kind.read.left_out = built.left_out;
+    kind.read.left_out = table.left_out;
     kind.stated = stated_of_job(table, chosen.columns);
     if (!built.time_unit.empty()) kind.read.time_unit = built.time_unit;
     const auto identity = identity_remark(table, chosen);
@@ -530,12 +490,13 @@ class Reading {
     if (built.unit_missing) settle_unit(table, chosen, built, kind, result.unit, remarks);
     settle_parts(built.rows, kind, remarks);
     add_row_of_one(built.rows, remarks);
-    result.table = settle_scaling(assemble(built.rows, kind), scaling);
+    const ScalingTable assembled = assemble(built.rows, kind);
+    check_rate(assembled, chosen);
+    result.table = settle_scaling(assembled, scaling);
     // A grid of its own in each row is the size that grows.
     const bool size = identity && !kind.growing_models && grows_in_each_row(table, chosen) &&
                       scaling_of(result.table) == Scaling::weak;
     if (size) result.table.doubts.erase(result.table.doubts.begin());
-    check_rate(result.table, chosen);
     remarks.insert(remarks.end(), result.table.remarks.begin(), result.table.remarks.end());
     if (repeated) {
       remarks.emplace_back("rows of one count are taken as repeats of one measurement");

@@ -311,7 +311,7 @@ bool is_missing(const RawCell& cell);
 /// "898.98 Kelem/s" beside "6.13 Melem/s" in one unit, without prefixes.
 void unify_prefixes(RawTable& table);
 
-/// With a column "gpus", TP x PP x CP x DP, where the layout is given and no column counts.
+/// With a column "gpus", TP x PP x CP x DP, or "ranks", P x Q of a grid, where no other counts.
 RawTable with_count_of_layout(RawTable table);
 
 /// What commas and points are in the cells of a table, by those that can be but one; unstated where
@@ -321,14 +321,17 @@ Comma comma_of(const RawTable& table);
 /// One per column of a table; absent for one that is left out.
 using Columns = std::vector<std::optional<TableColumn>>;
 
-/// The first column of a meaning; null without one.
+/// The first column of a meaning, by its place; how many there are without one.
+std::size_t place_of(const Columns& columns, Meaning meaning);
+/// Whether it is a time, a rate, a speed-up or an efficiency.
+bool is_measurement(const TableColumn& column);
+/// Null without one.
 const TableColumn* find_column(const Columns& columns, Meaning meaning);
 
 struct BuiltRows {
   std::vector<TableRow> rows;
-  std::vector<std::string> left_out;  // "8 (OOM)"
-  bool unit_missing = false;          // of a time, in header and cells
-  std::string time_unit;              // of the first cell that states one
+  bool unit_missing = false;  // of a time, in header and cells
+  std::string time_unit;      // of the first cell that states one
 };
 
 /// Leaves out rows without a count or a measurement, and those that failed by their own words.
@@ -371,6 +374,8 @@ bool has_numbers(const RawTable& table, std::size_t column);
 /// The whole numbers of a column, from 1 on; empty where a cell has another.
 std::vector<double> counts_in(const RawTable& table, std::size_t column);
 bool differ(const std::vector<double>& numbers);
+/// Whether it is named "N" and has numbers from 50 on: of cells, not of machines.
+bool are_sizes(const RawTable& table, std::size_t column);
 /// Whether its cells have numbers or nothing: "128 and 256" is no batch.
 bool says_numbers(const RawTable& table, std::size_t column);
 /// As `named_by_cells`.
@@ -387,6 +392,10 @@ std::vector<std::string> values_of(const RawTable& table,
                                    const std::string& column,
                                    const char* flag);
 
+/// Whether the numbers of two columns have the same ratios to the first row, or inverse ones.
+bool ratios_agree(
+    const RawTable& table, std::size_t one, std::size_t other, bool inverse, double rounded = 0.06);
+
 /// The table with columns renamed and the rows wanted. Throws UserError naming those there are.
 RawTable select(RawTable table, const TableSelection& selection);
 
@@ -395,21 +404,16 @@ struct ChosenColumns {
   std::vector<std::string> ignored;  // fit for a message
 };
 
-/// One column per meaning. Throws UserError for a header as in `parse_table`, MissingColumn where
-/// there is no count, or nothing measured.
+/// One column per meaning. Throws UserError for a header as in `parse_table`, OpenColumns where
+/// there is no count, or nothing measured, or several that say other things.
 ChosenColumns choose_columns(const RawTable& table);
 
-/// Two columns that may be the time, or the speed-up, or that contradict each other.
-struct SeveralTimes : UserError {
+/// A column is missing that another may stand for, or several may be the time, or the speed-up.
+struct OpenColumns : UserError {
   using UserError::UserError;
-  std::vector<std::string> names{};  // empty: of another meaning
-  std::string meaning{};             // "time", "speedup", "efficiency", "throughput"
-};
-
-struct MissingColumn : UserError {
-  using UserError::UserError;
-  bool count = false;      // else a time or a throughput
-  ChosenColumns chosen{};  // that are there
+  WordList renames{};     // of which one settles it, likeliest first: "Total=time_s"
+  bool alike = false;     // each is of another program or machine
+  ChosenColumns there{};  // without a measurement
 };
 
 /// Names that a column may be renamed to where a count, or a measurement, is missing, likeliest
@@ -427,7 +431,7 @@ bool grows_in_each_row(const RawTable& table, const ChosenColumns& chosen);
 struct RepeatedCount {
   std::string what;                            // where, for a message
   std::vector<std::vector<std::string>> ways;  // conditions that choose rows; none: repeats
-  bool clear = false;  // the first is most of the rows, and no other leaves three counts
+  bool curves = false;  // each way is of another program or machine, and no row is of none
 };
 
 /// Of a table that does not name its repeats; absent where each count stands once.

@@ -4,6 +4,7 @@
 #include "src/core/files/toml_table.h"
 
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <regex>
 
@@ -137,6 +138,7 @@ std::string with_plain_bars(std::string_view text) {
   if (has("list-table::") || has("csv-table::")) plain = without_directives(plain);
   if (has("{|") && has("\n|}")) plain = without_wiki(plain);
   if (has("||\n|")) replace_all(plain, "||", "|");
+  replace_all(plain, "\"\"\"", "\n");  // around a text in Python
   // Of Go, with one blank behind a long name; of Criterion, with the bounds of an interval.
   static const std::regex name("(Benchmark[^ \t\n]{0,200}) ([0-9]{1,20})  ");
   static const std::regex interval(
@@ -171,7 +173,9 @@ std::vector<TextLine> lines_of(std::string_view text) {
         bar < line.size() && line[bar] == '|')
       line.remove_prefix(bar);
     const bool nothing = trimmed(line).empty() || is_rule(line) || line.starts_with("```") ||
-                         line.starts_with("\\begin") || line.starts_with("\\end");
+                         line.starts_with("~~~") || line.starts_with("\\begin") ||
+                         line.starts_with("\\end") ||
+                         (line.starts_with('<') && line.ends_with('>'));
     if (!nothing) lines.push_back({number, line});
   }
   return lines;
@@ -359,7 +363,8 @@ bool is_measured(const std::string& cell) {
 bool is_header(const Cells& cells) {
   int named = 0;
   for (const std::string& cell : cells) {
-    const bool number = cell_number(cell, Comma::thousands).has_value();
+    // A Chinese name may have a number within.
+    const bool number = static_cast<unsigned char>(cell[0]) < 0xE3 && is_measured(cell);
     const bool count = names_a_count(cell);
     if (number && (!count || &cell == &cells.front())) return false;
     named += !count ? 0 : number ? 1 : 2;
@@ -373,7 +378,7 @@ std::size_t header_line(const std::vector<TextLine>& lines, const CellReader& re
   std::optional<std::size_t> known;
   std::optional<std::size_t> divided;
   for (std::size_t i = 0; i < std::min(lines.size(), most_titles); ++i) {
-    const bool comment = lines[i].text.starts_with('#');
+    const bool comment = lines[i].text.starts_with('#') && reader.separator() != '|';
     const Cells cells = reader.cells(lines[i]);
     if (filled(cells) < 2) continue;
     // "CPU-4 | 0.229 | 436.1" is a row.
@@ -529,12 +534,15 @@ RawTable table_below(const std::vector<TextLine>& lines,
                     table.place,
                     printable(table.columns.front()));
   check_column_count(table.columns.size(), table.place);
-  // Numbers from the first line on: columns without names.
+  // Numbers from the first line on: columns without names; behind a first name no counts.
+  const auto fraction = [](const std::string& cell) {
+    return std::fmod(cell_number(cell, Comma::thousands).value_or(CellNumber{}).value, 1.0) != 0.0;
+  };
+  const auto measured = std::ranges::count_if(table.columns, is_measured);
+  const auto names = std::ssize(table.columns) - measured;
   const bool unnamed = std::ranges::any_of(table.columns, is_quantity) ||
-                       (std::ranges::any_of(table.columns, is_measured) &&
-                        std::ranges::all_of(table.columns, [](const std::string& cell) {
-                          return cell_number(cell, Comma::thousands).has_value();
-                        }));
+                       (measured > 0 && names == 0) ||
+                       (measured > 1 && names == 1 && std::ranges::any_of(table.columns, fraction));
   for (std::size_t i = 0; unnamed && i < table.columns.size(); ++i) {
     const auto name = name_behind_numbers(mapped(below, [&](const TextLine& line) {
       const Cells cells = reader.cells(line);

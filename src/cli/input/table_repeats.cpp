@@ -59,8 +59,9 @@ struct CountedRows {
     return false;
   }
 
-  /// What names each row by itself, in words.
+  /// What names each row by itself, in words, or behind its count: "1 (no threads)".
   std::optional<std::size_t> names_of_rows() const {
+    if (!per_node && values_of(table, count).size() == table.rows.size()) return count;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       constexpr std::ptrdiff_t word = 5;  // letters, more than a unit has
       const bool words = std::ranges::all_of(table.rows, [&](const RawRow& row) {
@@ -173,7 +174,8 @@ std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenC
       return RepeatedCount{
           fmt::format("{}: the rows count several things, {}", table.place, first_names(kinds)),
           mapped(kinds,
-                 [&](const std::string& kind) { return WordList{table.kinds + "=" + kind}; })};
+                 [&](const std::string& kind) { return WordList{table.kinds + "=" + kind}; }),
+          true};
   std::unordered_map<std::string, const RawRow*> seen;
   std::vector<const RawRow*> all;
   std::optional<RepeatedCount> clash;
@@ -189,19 +191,8 @@ std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenC
                                 row.place,
                                 printable(counted.counted(row)));
     }
-    // "1 (no threads)" and "1 (baseline)".
-    const std::string one = cell_text(first->second->cells[counted.count]);
-    const std::string other = cell_text(row.cells[counted.count]);
-    if (one == other || counted.per_node || !clash->ways.empty()) continue;
-    const std::string& name = table.columns[counted.count];
-    clash->what = fmt::format("{} ('{}') and {} ('{}') have the same count",
-                              first->second->place,
-                              printable(one),
-                              row.place,
-                              printable(other));
-    clash->ways = {{name + "!=" + other}, {name + "!=" + one}};
   }
-  if (!clash || !clash->ways.empty()) return clash;
+  if (!clash) return clash;
   // Where one count alone stands several times, and each row has a name, one of its rows is kept.
   if (const auto names = counted.names_of_rows()) {
     std::map<std::string, std::vector<const RawRow*>> by_count;
@@ -223,7 +214,7 @@ std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenC
     }
     if (!clash->ways.empty()) return clash;
   }
-  constexpr std::size_t most_ways = 8;
+  constexpr std::size_t most_ways = 24;
   std::vector<const RawRow*> rest = all;
   struct Way {
     std::size_t counts = 0;  // that are left
@@ -243,20 +234,16 @@ std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenC
   }
   std::ranges::stable_sort(ways, std::greater{}, &Way::counts);
   if (ways.empty()) return clash;
-  constexpr std::size_t enough = 3;
-  const Way& best = ways.front();
-  clash->clear = best.counts >= enough && 2 * best.rows >= all.size() &&
-                 (ways.size() == 1 || ways[1].counts < enough);
-  const std::string condition = best.where.front();
+  // Most of the rows, and no others have three counts.
+  const bool clear = ways[0].counts > 2 && 2 * ways[0].rows >= all.size();
+  if (clear && ways.size() > 1 && ways[1].counts < 3) ways.resize(1);
+  const std::string condition = ways.front().where.front();
   const std::string column = condition.substr(0, condition.find('='));
   clash->what +=
       fmt::format("; they differ in '{}' ({})",
                   printable(column),
                   first_names(mapped(values_of(table, column, "--where"), without_marks)));
-  const bool machines = !has_numbers(table, column_of(table, column, "--where"));
-  if (machines && ways.size() > 1 && best.where.size() == 1)
-    clash->what += fmt::format(
-        ", or compare all: scaleworth compare {} --by '{}'", table.file, printable(column));
+  clash->curves = rest.empty();
   clash->ways = mapped(ways, &Way::where);
   return clash;
 }

@@ -209,11 +209,6 @@ int repeat_of(const RawCell& cell,
   return named.emplace(*text, next).first->second;
 }
 
-bool is_measurement(const TableColumn& column) {
-  return column.meaning == Meaning::time || column.meaning == Meaning::throughput ||
-         column.meaning == Meaning::speedup || column.meaning == Meaning::efficiency;
-}
-
 }  // namespace
 
 std::optional<std::string> failure_of(const RawTable& table, const RawRow& row) {
@@ -392,25 +387,6 @@ void count_loads(const RawTable& table, Columns& columns) {
     columns[i]->factor = 1.0 / unit_of(loads);
   }
 }
-
-/// A rate of one GPU under a count of nodes has no whole.
-void check_rate_of_one(const RawTable& table, const Columns& columns) {
-  const TableColumn* count = find_column(columns, Meaning::count);
-  if (!count || find_column(columns, Meaning::per_node)) return;
-  for (const auto& rate : columns) {
-    if (!rate || !rate->per_rank || rate->relative) continue;
-    const std::string of = counted_noun(rate->rank);
-    if (of == "nodes" ? count->noun == "GPUs"
-                      : count->nodes && !rate->rank.empty() && of != count->noun)
-      throw Question(
-          fmt::format("{}: column '{}' is of another thing than '{}' counts",
-                      table.place,
-                      printable(rate->name),
-                      printable(count->name)),
-          {{{"--rename", fmt::format("{}=throughput per {}", rate->name, singular(count->noun))},
-            "as many in each"}});
-  }
-}
 }  // namespace
 
 void leave_out_missing(RawTable& table, const Columns& columns) {
@@ -424,14 +400,14 @@ void leave_out_missing(RawTable& table, const Columns& columns) {
       if (word && columns[i] && columns[i]->meaning == Meaning::time && !is_missing(row.cells[i]))
         row.cells[i] = "n/a: " + text;
     }
-  const auto count = std::ranges::find_if(
-      columns, [](const auto& column) { return column && column->meaning == Meaning::count; });
+  const std::size_t count = place_of(columns, Meaning::count);
   std::vector<std::string> left_out;
   std::erase_if(table.rows, [&](const RawRow& row) {
     const auto why = missing_in(row, table, columns, several);
-    const std::string at = cell_text(row.cells[static_cast<std::size_t>(count - columns.begin())]);
     if (!why) return false;
-    std::string said = fmt::format("{} ({})", printable(at), *why);
+    // A paragraph is no row.
+    const std::string at = printable(cell_text(row.cells[count]).substr(0, 40));
+    std::string said = fmt::format("{} ({})", at, *why);
     if (std::ranges::count(left_out, said) == 0) left_out.push_back(std::move(said));
     return true;
   });
@@ -440,10 +416,8 @@ void leave_out_missing(RawTable& table, const Columns& columns) {
 
 BuiltRows built_rows(const RawTable& table, Columns& columns) {
   count_loads(table, columns);
-  check_rate_of_one(table, columns);
   RowReader reader{table, columns};
   BuiltRows built;
-  built.left_out = table.left_out;
   for (const RawRow& row : table.rows) built.rows.push_back(reader.row(row));
   // Runs of different lengths did different work: in epochs, or in steps of so many tokens each.
   const TableColumn* const time = find_column(columns, Meaning::time);

@@ -12,6 +12,21 @@
 #include <set>
 
 namespace scaleworth::cli {
+bool ratios_agree(
+    const RawTable& table, std::size_t one, std::size_t other, bool inverse, double rounded) {
+  const auto a = numbers_of(table, one);
+  const auto b = numbers_of(table, other);
+  std::size_t compared = 0;
+  for (std::size_t row = 1; row < a.size(); ++row) {
+    if (!a[row] || !b[row] || !a[0] || !b[0]) continue;
+    const double ratio = *b[row] / *b[0];
+    if (!(std::abs(*a[row] / *a[0] * (inverse ? ratio : 1.0 / ratio) - 1.0) < rounded))
+      return false;
+    ++compared;
+  }
+  return compared > 0;
+}
+
 namespace {
 using toml_file::printable;
 
@@ -71,7 +86,7 @@ void find_count(Columns& columns, const RawTable& table) {
                        });
     const bool in_each = header.per.size() == 1 && thing_of(header.per.front()) &&
                          header.name.size() == 1 && thing_of(header.name.front());
-    if ((!alone && !in_each) || !differ(counts_in(table, i))) continue;
+    if ((!alone && !in_each) || !differ(counts_in(table, i)) || are_sizes(table, i)) continue;
     const bool ones = std::ranges::all_of(columns, [&](const auto& column) {
       if (!column || column->meaning != Meaning::per_node) return true;
       const auto counts = counts_in(table, static_cast<std::size_t>(&column - columns.data()));
@@ -87,25 +102,6 @@ void find_count(Columns& columns, const RawTable& table) {
     if (in_each && has(columns, Meaning::count)) count.meaning = Meaning::per_node;
     columns[i] = count;
     return;
-  }
-}
-
-/// The processes of a grid of "P" x "Q" are P times Q, where nothing else counts them.
-void count_grid(Columns& columns, const RawTable& table) {
-  const auto p = std::ranges::find(table.columns, "P");
-  const auto q = std::ranges::find(table.columns, "Q");
-  if (p == table.columns.end() || q == table.columns.end()) return;
-  for (std::size_t i = 0; i < columns.size(); ++i)
-    if (counts_machines(table, i)) return;
-  for (auto& column : columns)
-    if (column && column->meaning == Meaning::count) column.reset();
-  for (const auto& [at, meaning] :
-       {std::pair(p, Meaning::count), std::pair(q, Meaning::per_node)}) {
-    TableColumn& column = columns[static_cast<std::size_t>(at - table.columns.begin())].emplace();
-    column.name = *at;
-    column.meaning = meaning;
-    column.noun = "ranks";
-    column.nodes = true;
   }
 }
 
@@ -187,42 +183,50 @@ void leave_out_unitless(ChosenColumns& chosen, const RawTable& table) {
   }
 }
 
+/// Whether a column is the product of two others, or in proportion to it, in every row.
+bool is_product(const RawTable& table,
+                std::size_t all,
+                std::size_t one,
+                std::size_t other,
+                bool in_proportion = false) {
+  constexpr double rounded = 0.02;
+  const auto products = numbers_of(table, all);
+  const auto a = numbers_of(table, one);
+  const auto b = numbers_of(table, other);
+  const auto ratio = [&](std::size_t row) { return *products[row] / (*a[row] * *b[row]); };
+  for (std::size_t row = 0; row < products.size(); ++row) {
+    if (!products[row] || !a[row] || !b[row]) return false;
+    if (!(std::abs(ratio(row) / (in_proportion ? ratio(0) : 1.0) - 1.0) < rounded)) return false;
+  }
+  return true;
+}
+
 /// Of processes, of threads in each and of their product the product counts all.
 void prefer_product(Columns& columns, const RawTable& table) {
   if (table.rows.size() < 2) return;
-  std::vector<std::vector<double>> all_numbers;  // empty: not all whole
-  for (std::size_t i = 0; i < columns.size(); ++i) all_numbers.push_back(counts_in(table, i));
-  const auto is_product = [&](std::size_t all, std::size_t one, std::size_t other) {
-    for (std::size_t row = 0; row < table.rows.size(); ++row)
-      if (all_numbers[all][row] != all_numbers[one][row] * all_numbers[other][row]) return false;
-    return std::ranges::any_of(all_numbers[other], [](double number) { return number > 1.0; });
+  const auto counts = [&](std::size_t i) {
+    return columns[i] && columns[i]->meaning == Meaning::count && !counts_in(table, i).empty();
   };
-  for (std::size_t all = 0; all < columns.size(); ++all)
+  for (std::size_t all = 0; all < columns.size(); ++all) {
+    if (!counts(all) || columns[all]->noun.empty()) continue;
     for (std::size_t one = 0; one < columns.size(); ++one)
-      for (std::size_t other = 0; other < columns.size(); ++other) {
-        const auto counts = [&](std::size_t i) {
-          return columns[i] && columns[i]->meaning == Meaning::count && !all_numbers[i].empty();
-        };
-        const bool three = all != one && one != other && all != other;
-        if (three && counts(all) && counts(one) && !columns[all]->noun.empty() &&
-            !all_numbers[other].empty() && is_product(all, one, other))
+      for (std::size_t other = 0; counts(one) && one != all && other < columns.size(); ++other) {
+        const std::vector<double> each = counts_in(table, other);
+        const bool several = std::ranges::any_of(each, [](double number) { return number > 1.0; });
+        if (several && other != all && other != one && is_product(table, all, one, other))
           columns[all]->choice = 0;
       }
+  }
 }
 
 /// Of several columns of measurements those without one number, "-" in each row, are none.
 void leave_out_empty(Columns& columns, const RawTable& table) {
-  for (const Meaning meaning : {Meaning::time, Meaning::throughput}) {
-    std::vector<std::size_t> empty;
-    std::size_t all = 0;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (!columns[i] || columns[i]->meaning != meaning) continue;
-      ++all;
-      if (!has_numbers(table, i)) empty.push_back(i);
-    }
-    if (empty.size() < all)
-      for (const std::size_t i : empty) columns[i].reset();
-  }
+  const auto measures = [&](std::size_t i) { return columns[i] && is_measurement(*columns[i]); };
+  bool some = false;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    some = some || (measures(i) && has_numbers(table, i));
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (some && measures(i) && !has_numbers(table, i)) columns[i].reset();
 }
 
 /// "0.60x" is a speed-up, whatever its header calls it.
@@ -255,25 +259,16 @@ void number_repeats(Columns& columns, const RawTable& table) {
 
 /// Of runs of other numbers of steps, which are there, the time of a step tells how fast they are.
 void prefer_time_of_step(Columns& columns, const RawTable& table) {
-  const auto time_of = [&](bool step) {
-    return std::ranges::find_if(columns, [=](const auto& column) {
-      return column && column->meaning == Meaning::time && (column->per == Per::step) == step;
-    });
-  };
-  const auto each = time_of(true);
-  const auto all = time_of(false);
-  if (each == columns.end() || all == columns.end()) return;
-  const auto of_step = numbers_of(table, static_cast<std::size_t>(each - columns.begin()));
-  const auto of_run = numbers_of(table, static_cast<std::size_t>(all - columns.begin()));
-  for (std::size_t steps = 0; steps < columns.size(); ++steps) {
-    const std::vector<double> numbers = counts_in(table, steps);
-    bool product = has_word("step", all_header_words(table.columns[steps])) && differ(numbers);
-    for (std::size_t row = 0; product && row < numbers.size(); ++row)
-      product = of_run[row] && of_step[row] &&
-                std::abs(*of_run[row] / (numbers[row] * *of_step[row]) - 1.0) < 0.02;
-    if (product) all->reset();
-    if (product) return;
-  }
+  std::optional<std::size_t> each;
+  std::optional<std::size_t> all;
+  for (std::size_t i = columns.size(); i-- > 0;)
+    if (columns[i] && columns[i]->meaning == Meaning::time)
+      (columns[i]->per == Per::step ? each : all) = i;
+  if (!each || !all) return;
+  for (std::size_t steps = 0; steps < columns.size(); ++steps)
+    if (has_word("step", all_header_words(table.columns[steps])) &&
+        differ(counts_in(table, steps)) && is_product(table, *all, steps, *each))
+      return columns[*all].reset();
 }
 
 /// GPUs of a node count where nodes are counted beside them, or nothing else is.
@@ -295,27 +290,15 @@ void count_per_node(Columns& columns) {
 /// A column called work that is count times time is what the ranks cost, and says no work. (Of work
 /// that grows with the count alone the times stay as they are.)
 void leave_out_rank_time(Columns& columns, const RawTable& table) {
-  constexpr double rounded = 0.02;
-  const auto numbers = [&](Meaning meaning) {
-    const TableColumn* const found = find_column(columns, meaning);
-    for (std::size_t i = 0; found != nullptr && i < columns.size(); ++i)
-      if (columns[i] && &*columns[i] == found) return numbers_of(table, i);
-    return std::vector<std::optional<double>>{};
-  };
-  const auto counts = numbers(Meaning::count);
-  const auto times = numbers(Meaning::time);
-  const auto works = numbers(Meaning::work);
-  if (counts.size() < 3 || times.empty() || works.empty()) return;
-  bool times_vary = false;
-  for (std::size_t row = 0; row < counts.size(); ++row) {
-    if (!counts[row] || !times[row] || !works[row] || !counts[0] || !times[0] || !works[0]) return;
-    const double ratio = *times[row] / *times[0];
-    const double paid = *counts[row] / *counts[0] * ratio;
-    if (!(std::abs(*works[row] / *works[0] / paid - 1.0) < rounded)) return;
-    times_vary = times_vary || std::abs(ratio - 1.0) > 5.0 * rounded;
-  }
-  for (auto& column : columns)
-    if (times_vary && column && column->meaning == Meaning::work) column.reset();
+  const std::size_t time = place_of(columns, Meaning::time);
+  const std::size_t work = place_of(columns, Meaning::work);
+  const std::size_t count = place_of(columns, Meaning::count);
+  if (table.rows.size() < 3 || std::max({time, work, count}) == columns.size()) return;
+  const auto times = numbers_of(table, time);
+  const bool vary = std::ranges::any_of(times, [&](const auto& one) {
+    return one && times[0] && std::abs(*one / *times[0] - 1.0) > 0.1;
+  });
+  if (vary && is_product(table, work, count, time, true)) columns[work].reset();
 }
 
 /// Beside a time a rate says the work, and FLOPs count what differs between models, too.
@@ -323,6 +306,21 @@ void prefer_flops_beside_time(Columns& columns) {
   const bool timed = has(columns, Meaning::time);
   for (auto& column : columns)
     if (timed && column && column->flops && column->per_rank) column->choice = 0;
+}
+
+/// Where times rise and rates do, too, and more than the count does, other runs are longer by more
+/// than the count explains, and the rate tells.
+void prefer_rate_of_longer_runs(Columns& columns, const RawTable& table) {
+  const std::size_t time = place_of(columns, Meaning::time);
+  const std::size_t rate = place_of(columns, Meaning::throughput);
+  const std::size_t count = place_of(columns, Meaning::count);
+  if (std::max({time, rate, count}) == columns.size() || columns[rate]->inverse) return;
+  const auto growth = [&](std::size_t i) {
+    const auto numbers = numbers_of(table, i);
+    return numbers.back().value_or(0.0) / numbers.front().value_or(1.0);
+  };
+  const bool longer = growth(time) * growth(rate) > 1.1 * growth(count);
+  if (longer && growth(time) > 1.15 && growth(rate) > 1.15) columns[time].reset();
 }
 
 /// Where the size of the problem differs between rows, a rate says what the time does not.
@@ -397,18 +395,11 @@ void prefer_whole_times(Columns& columns, const RawTable& table) {
 }
 
 /// A rate in step with the FLOP/s of one GPU is of one, too.
-void follow_flops(Columns& columns,
-                  const RawTable& table,
-                  const std::vector<std::optional<double>>& flops) {
+void follow_flops(Columns& columns, const RawTable& table, std::size_t flops) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     auto& rate = columns[i];
-    if (!rate || rate->meaning != Meaning::throughput || rate->flops || rate->all_of_them) continue;
-    const auto numbers = numbers_of(table, i);
-    bool in_step = true;
-    for (std::size_t row = 0; row < flops.size(); ++row)
-      in_step = in_step && flops[row] && numbers[row] && flops[0] && numbers[0] &&
-                std::abs(*numbers[row] / *flops[row] / (*numbers[0] / *flops[0]) - 1.0) < 0.02;
-    rate->per_rank = rate->per_rank || in_step;
+    if (rate && rate->meaning == Meaning::throughput && !rate->flops && !rate->all_of_them)
+      rate->per_rank = rate->per_rank || ratios_agree(table, i, flops, false, 0.02);
   }
 }
 
@@ -420,6 +411,12 @@ void settle_rate_of_one(Columns& columns, const RawTable& table) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     auto& rate = columns[i];
     const bool renamed = i < table.stated_as.size() && !table.stated_as[i].empty();
+    // Where each node has as many, the ratios of one are those of all.
+    const TableColumn* const count = find_column(columns, Meaning::count);
+    const std::string of = rate ? counted_noun(rate->rank) : "";
+    if (count && !of.empty() && !has(columns, Meaning::per_node) && of != count->noun &&
+        (count->nodes || (of == "nodes" && count->noun == "GPUs")))
+      rate->relative = true;
     // "per CPU second" of all, where it rises with the ranks as no rate of one does.
     if (rate && rate->meaning == Meaning::throughput && rate->per_rank && !rate->relative &&
         !load && !renamed) {
@@ -442,7 +439,7 @@ void settle_rate_of_one(Columns& columns, const RawTable& table) {
       beside = beside || (other && other->meaning == Meaning::throughput && !other->flops);
     rate->of_one_or_all = !rises && !beside;
     rate->per_rank = !rises && beside;
-    if (rate->per_rank) follow_flops(columns, table, numbers);
+    if (rate->per_rank) follow_flops(columns, table, i);
   }
 }
 
@@ -467,14 +464,18 @@ void check_complete(const ChosenColumns& chosen, const RawTable& table) {
         "time or a rate ({}); give one row per count, as gpus,time_s",
         table.place,
         first_names(table.columns));
-  MissingColumn missing(
+  OpenColumns missing(
       "{}: {}; it has {}",
       table.place,
       timed ? "no column says how many GPUs, nodes or ranks a row is of; add one, as gpus"
             : "the table needs a column for the time, as time_s, or a throughput, as tokens_per_s",
       first_names(table.columns));
-  missing.count = timed;
-  missing.chosen = chosen;
+  missing.renames = likely_renames(table, timed);
+  const auto meaning = [](const std::string& rename) { return rename.substr(rename.rfind('=')); };
+  missing.alike = !timed && std::ranges::all_of(missing.renames, [&](const std::string& rename) {
+    return meaning(rename) == meaning(missing.renames.front());
+  });
+  if (!timed) missing.there = chosen;
   throw missing;
 }
 }  // namespace
@@ -508,31 +509,13 @@ void keep_unit(TableColumn& column, const std::string& stated_as, const std::str
                     printable(stated_as),
                     rate ? "a rate" : "a share",
                     rate ? "throughput" : "efficiency");
+  if (rate && column.meaning == Meaning::throughput) column.factor = stated->factor;
   if (!stated || column.dimension == Dimension::none || stated->dimension != column.dimension)
     return;
   if (stated->unit.empty()) return;
   column.unit = stated->unit;
   column.factor = stated->factor;
   column.inverse = stated->inverse;
-}
-
-/// Whether the numbers of two columns have the same ratios to the first row, or inverse ones.
-bool ratios_agree(const RawTable& table,
-                  std::size_t one,
-                  std::size_t other,
-                  bool inverse,
-                  double rounded = 0.06) {
-  const auto a = numbers_of(table, one);
-  const auto b = numbers_of(table, other);
-  std::size_t compared = 0;
-  for (std::size_t row = 1; row < a.size(); ++row) {
-    if (!a[row] || !b[row] || !a[0] || !b[0]) continue;
-    const double ratio = *b[row] / *b[0];
-    if (!(std::abs(*a[row] / *a[0] * (inverse ? ratio : 1.0 / ratio) - 1.0) < rounded))
-      return false;
-    ++compared;
-  }
-  return compared > 0;
 }
 
 /// Whether two rates, or two efficiencies, that stand for the table have other ratios.
@@ -580,21 +563,28 @@ void leave_one_of_each(ChosenColumns& chosen, const RawTable& table) {
                                            (column->meaning == Meaning::speedup && !timed));
     const bool contradicts = same_choice && contradict(chosen.columns, table, before->second, i);
     if ((twice && !one_of_several) || same_time || contradicts) {
+      const std::size_t count = place_of(chosen.columns, Meaning::count);
+      if (count < chosen.columns.size() && values_of(table, count).size() == 1)
+        throw UserError("{}: every row is of one count: add rows of a second", table.place);
       const bool named = before != seen.end();
-      const std::string other = named ? table.columns[before->second] : "another";
-      SeveralTimes several("{}: column '{}' says {} {}; keep one of them",
-                           table.place,
-                           printable(column->name),
-                           column->meaning == Meaning::quality ? "another quality than"
-                           : contradicts                       ? "other than"
-                                                               : "the same as",
-                           named ? fmt::format("'{}'", printable(other)) : other);
-      if (same_time || contradicts) several.names = {other, column->name};
-      several.meaning = column->meaning == Meaning::time         ? "time"
-                        : column->meaning == Meaning::speedup    ? "speedup"
-                        : column->meaning == Meaning::efficiency ? "efficiency"
-                        : column->per_rank                       ? "throughput per rank"
-                                                                 : "throughput";
+      OpenColumns several("{}: column '{}' says {} {}; keep one of them",
+                          table.place,
+                          printable(column->name),
+                          column->meaning == Meaning::quality ? "another quality than"
+                          : contradicts                       ? "other than"
+                                                              : "the same as",
+                          named ? "'" + printable(table.columns[before->second]) + "'" : "another");
+      const std::string meaning = column->meaning == Meaning::time         ? "time"
+                                  : column->meaning == Meaning::speedup    ? "speedup"
+                                  : column->meaning == Meaning::efficiency ? "efficiency"
+                                  : column->per_rank                       ? "throughput per rank"
+                                                                           : "throughput";
+      several.alike = true;
+      for (const std::size_t place : by_name(table))
+        if (const auto& one = chosen.columns[place]; (same_time || contradicts) && one &&
+                                                     one->meaning == column->meaning &&
+                                                     one->choice == preferred->second)
+          several.renames.push_back(one->name + "=" + meaning);
       throw several;
     }
     if (left || (timed && column->generic && column->meaning == Meaning::speedup)) {
@@ -664,7 +654,8 @@ ChosenColumns choose_columns(const RawTable& table) {
     if (!name.empty() && !names.insert(name).second) {
       throw UserError("{}: column '{}' stands twice", table.place, printable(name));
     }
-    const bool none = name.empty() || is_cpu_time(table, i);
+    const bool none =
+        name.empty() || is_cpu_time(table, i) || (name.size() == 1 && are_sizes(table, i));
     chosen.columns.push_back(none ? std::nullopt : table_column(meant_by(table, i), table.place));
     if (chosen.columns.back()) chosen.columns.back()->name = name;
     const bool renamed = i < table.stated_as.size() && !table.stated_as[i].empty();
@@ -680,7 +671,6 @@ ChosenColumns choose_columns(const RawTable& table) {
   name_machines(chosen.columns, table);
   number_repeats(chosen.columns, table);
   prefer_time_of_step(chosen.columns, table);
-  count_grid(chosen.columns, table);
   find_count(chosen.columns, table);
   prefer_counts_that_differ(chosen.columns, table);
   leave_out_rank_time(chosen.columns, table);
@@ -689,6 +679,7 @@ ChosenColumns choose_columns(const RawTable& table) {
   count_per_node(chosen.columns);
   settle_rate_of_one(chosen.columns, table);
   prefer_flops_beside_time(chosen.columns);
+  prefer_rate_of_longer_runs(chosen.columns, table);
   prefer_rate_of_sizes(chosen.columns, table);
   prefer_whole_times(chosen.columns, table);
   leave_one_of_each(chosen, table);

@@ -40,13 +40,6 @@ std::string cell_at(std::string_view line, const std::vector<Token>& tokens, std
   return std::string(line.substr(begin, tokens[i].end - begin));
 }
 
-/// "img/s per GPU", "total img/s" of a cell; empty for a rate that does not say whose it is.
-std::string rate_of_one_or_all(const std::string& cell) {
-  const std::string rate = rate_in(cell);
-  const auto column = rate.empty() ? std::nullopt : table_column(rate, "");
-  return column && (column->per_rank || column->all_of_them) ? rate : "";
-}
-
 /// What a line measures.
 std::vector<Measure> measures_of(std::string_view line) {
   const std::vector<Token> tokens = tokens_of(line);
@@ -70,7 +63,8 @@ std::vector<Measure> measures_of(std::string_view line) {
     // "Loop time of 44.1"
     const bool of_time = i > 1 && tokens[i - 1].text == "of" && is_word("time", tokens[i - 2].text);
     const bool stated =
-        of_time || (i > 0 && (tokens[i - 1].text == ":" || tokens[i - 1].text == "="));
+        of_time || (i > 0 && (tokens[i - 1].text == ":" || tokens[i - 1].text == "=" ||
+                              is_word("clock", tokens[i - 1].text)));  // "real 8.76"
     if (std::ssize(key) > most_words) key.erase(key.begin(), key.end() - most_words);
     std::string name = fmt::format("{}", fmt::join(key, " "));
     key.clear();
@@ -86,7 +80,10 @@ std::vector<Measure> measures_of(std::string_view line) {
     const std::string kind = named_by_cells({cell});
     // "10m:" heads what follows.
     if (i + 2 == tokens.size() && tokens[i + 1].text == ":") continue;
-    if (const std::string whose = rate_of_one_or_all(cell); !whose.empty()) name = whose;
+    // "img/s per GPU", "total img/s"
+    const std::string rate = rate_in(cell);
+    const auto column = table_column(rate, "");
+    if (column && (column->per_rank || column->all_of_them)) name = rate;
     // "312.2 s (5.2 min)" is said once.
     if (bracket && !measures.empty() && measures.back().key.ends_with("\n" + kind)) continue;
     const HeaderWords words = header_words(name);
@@ -106,6 +103,7 @@ struct Said {
   bool serial = false;   // its measurements are of one
   bool numbers = false;  // it has some behind its count
   std::string label;     // without its count
+  std::string number;    // it begins with: "4. 5m40s"
 };
 
 std::string kind_of(const std::string& key) {
@@ -173,6 +171,10 @@ std::vector<Said> said_by(const std::vector<TextLine>& lines) {
       one.measures.resize(1);
       one.measures.front().key = kind_of(one.measures.front().key);
     }
+    const std::size_t point = line.text.find_first_not_of("0123456789");
+    if (const auto behind = line.text.substr(std::min(point, line.text.size()), 2);
+        behind == ". " || behind == ": ")
+      one.number = line.text.substr(0, point);
     one.label = rest.substr(0, std::min(rest.find_first_of("0123456789:"), rest.find("  ")));
     one.numbers = !one.counts.empty() && has_digit(rest);
     const std::string_view mark = line.text.substr(0, line.text.find(' '));
@@ -197,6 +199,13 @@ std::optional<std::string> choose_key(std::vector<Said>& lines) {
     if (std::ranges::any_of(lines, &Said::serial)) different.insert("1");
     if (different.size() > 1 && (!best || different.size() > counts[*best].size())) best = key;
   }
+  // Below lines that begin with their counts those that begin with a number have theirs, too.
+  const bool begin = best && std::ranges::count_if(lines, &Said::begins) > 1;
+  for (Said& line : lines)
+    if (begin && line.counts.empty() && !line.number.empty() && !line.measures.empty()) {
+      line.counts = {{line.number, "", *best, 0, line.number.size()}};
+      line.begins = true;
+    }
   std::set<std::string> in_headings;
   for (Said& line : lines) {
     std::erase_if(line.counts, [&](const SaidCount& one) { return one.key != best; });
@@ -328,7 +337,8 @@ RawTable table_of(std::vector<TextLine> lines,
   if (keys.empty() || labels.size() < 2) return {};
   RawTable table{file, blocks.front().place, {name}, {}};
   for (const std::string& key : keys) {
-    const std::string of_key = key.substr(0, key.find('\n'));
+    std::string of_key = key.substr(0, key.find('\n'));
+    if (of_key.empty()) of_key = rate_in(blocks.front().cells.at(key).front());
     const bool taken = of_key.empty() || std::ranges::count(table.columns, of_key) > 0;
     table.columns.push_back(taken ? fmt::format("column {}", table.columns.size() + 1) : of_key);
   }
@@ -437,8 +447,14 @@ RawTable rows_of_numbers(const std::vector<TextLine>& lines, const std::string& 
     if (table.columns.empty())
       table = {file, place, {"count", "title", "label"}, {}, ' ', {}, {}, {}, heads[1]};
     for (std::size_t i = table.columns.size() - 3; i < cells.size(); ++i) {
-      // Behind the numbers of a line that begins with one stands what they are.
-      const std::string name = heads[2].empty() ? words[i + 1] : i == 0 ? "" : words[i];
+      // Behind the numbers of a line that begins with one stands what they are: "10 nodes".
+      const std::string cell(
+          trimmed(cells[i].substr(std::min(cells[i].find(' '), cells[i].size()))));
+      const std::string said = names_a_count(cell) ? cell : rate_in(cells[i]);
+      const std::string name = !said.empty()      ? said
+                               : heads[2].empty() ? words[i + 1]
+                               : i == 0           ? ""
+                                                  : words[i];
       const bool taken =
           name.empty() || is_word("all", name) || std::ranges::count(table.columns, name) > 0;
       table.columns.push_back(taken ? fmt::format("column {}", i + 1) : name);
@@ -452,6 +468,10 @@ RawTable rows_of_numbers(const std::vector<TextLine>& lines, const std::string& 
   });
   if (best == tables.end() || best->second.rows.size() < 2) return {};
   RawTable& table = best->second;
+  // "workers: seconds" above them
+  const std::vector<std::string_view> names = split(table.title, ':');
+  for (std::size_t i = 0; names.size() + 3 == table.columns.size() && i < names.size(); ++i)
+    table.columns[i + 3] = trimmed(names[i]);
   table.columns[0] = noun;
   for (std::size_t i = 3; i-- > 0;) {
     const WordList values = values_of(table, i);

@@ -265,13 +265,16 @@ bool may_be_weak(const ScalingTable& table) {
 }
 }  // namespace
 
+bool states_same_work(const ScalingTable& table) {
+  return states(table, [](const TableRow&, const TableRow&) { return 1.0; });
+}
+
 ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared) {
   if (table.axis == Axis::load || table.rows.size() < 2 || table.growing_models) return table;
   const bool by_rate = table.basis == TimeBasis::work_unit;
-  const auto same = [](const TableRow&, const TableRow&) { return 1.0; };
   // Time x count goes by that name, too.
   const bool work_contradicted =
-      !by_rate && all_have(table.rows, &TableRow::work) && states(table, same) &&
+      !by_rate && all_have(table.rows, &TableRow::work) && states_same_work(table) &&
       !states(table,
               [](const TableRow& row, const TableRow& first) { return *row.work / *first.work; });
   if (work_contradicted)
@@ -300,10 +303,10 @@ ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared)
                        table.read.fixed_work || table.axis == Axis::load;
   if (settled) return table;
   // Published ratios of weak times alone look like those of strong scaling.
-  if (most_speedup(table) < barely && states(table, count_ratio) && !states(table, same))
+  if (most_speedup(table) < barely && states(table, count_ratio) && !states_same_work(table))
     return with_growth(std::move(table), count_ratio);
   if (!may_be_weak(table)) return table;
-  if (states(table, same)) return table;
+  if (states_same_work(table)) return table;
   ask_scaling(table);
 }
 

@@ -78,6 +78,8 @@ Scaling scaling_of(const ScalingTable& table);
 /// that fall. Weak without work in the rows means work in proportion to the count. Throws Question
 /// where nothing says it and both fit, UserError where the work of the rows contradicts `declared`.
 ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared);
+/// Whether the speed-ups or efficiencies that a table states are those of its times, or rates.
+bool states_same_work(const ScalingTable& table);
 /// "strong scaling", "weak scaling", "work that grows otherwise".
 const char* scaling_name(Scaling scaling);
 

@@ -281,7 +281,9 @@ struct Question : UserError {
   };
   Question(std::string what, std::vector<Answer> ways)
       : UserError(what), answers(std::move(ways)) {}
-  std::vector<Answer> answers;
+  static constexpr std::size_t most_shown = 2;
+  std::vector<Answer> answers;  // likeliest first
+  bool alike = false;           // each is of another curve of the table, and none asks further
 };
 
 /// Throws UserError with the place of a row that `assemble` refuses by itself.
