@@ -445,7 +445,9 @@ std::optional<TableColumn> table_column(const std::string& text, const std::stri
     column->weak = has_word("weak", words);
     column->strong = has_word("strong", words);
     const bool work = column->meaning == Meaning::work || column->meaning == Meaning::throughput;
-    if (work && !column->flops && !column->relative && !column->inverse)
+    const bool said = words.back().size() > 1 || text.back() == ')' || text.back() == ']' ||
+                      std::ranges::any_of(words, work_of);
+    if (work && said && !column->flops && !column->relative && !column->inverse)
       column->factor *= header_scale(words);
     if (column->meaning == Meaning::time && header.per.empty())
       column->factor *= header_scale({words.back()});  // "hours (k)"

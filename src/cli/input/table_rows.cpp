@@ -94,13 +94,12 @@ CellNumber number_in(const RawCell& cell,
   double sum = 0.0;  // of "8+8+4"
   for (const std::string_view part : split(text, '+'))
     sum += parse_number<double>(trimmed(part)).value_or(std::nan(""));
-  const bool whole = sum > 0.0;
   refuse_column(
       place,
       column,
       fmt::format("is '{}', {}",
                   printable(text),
-                  !whole ? "not a number; leave the cell empty for a value that is missing"
+                  !(sum > 0.0) ? "not a number; leave the cell empty for a value that is missing"
                   : column.meaning == Meaning::per_node
                       ? fmt::format("of nodes that differ; write all {:g} in a column of "
                                     "their own, as gpus, in place of it",
@@ -113,8 +112,7 @@ double base_value(const CellNumber& number, const TableColumn& column) {
   const double factor = number.unit ? number.unit->factor : column.factor;
   if (number.clock && !number.unit) {
     // "10:30" under a header in hours is hours and minutes, else minutes and seconds.
-    const bool of_hours = column.factor == 3600.0;
-    return number.value * (of_hours ? 60.0 : 1.0);
+    return number.value * (column.factor == 3600.0 ? 60.0 : 1.0);
   }
   return column.inverse ? factor / number.value : number.value * factor;
 }
