@@ -336,10 +336,9 @@ class Reading {
                            TableKind& kind) {
     const TableColumn* price = find_column(chosen.columns, Meaning::price);
     if (!price || !any_has(rows, [](const TableRow& row) { return row.facts.price; })) return;
-    const TableColumn& column = *price;
-    kind.read.currency = currency_of(table, column.name);
-    const std::string counted = counted_noun(column.rank);
-    if (column.rank == "rank" || (!counted.empty() && counted == kind.noun)) return;
+    kind.read.currency = currency_of(table, price->name);
+    const std::string counted = counted_noun(price->rank);
+    if (price->rank == "rank" || (!counted.empty() && counted == kind.noun)) return;
     const auto divide = [&](auto by) {
       for (TableRow& row : rows)
         if (row.facts.price) row.facts.price = *row.facts.price * (1.0 / by(row));
@@ -355,14 +354,14 @@ class Reading {
         });
     if (of_row) return divide([](const TableRow& row) { return row.count; });
     if (!counted.empty() && counted != "nodes") return;
-    const std::string of_gpu = fmt::format("{}=usd_per_gpu_hour", column.name);
-    const std::string of_instance = fmt::format("{}=usd_per_instance_hour", column.name);
+    const std::string of_gpu = fmt::format("{}=usd_per_gpu_hour", price->name);
+    const std::string of_instance = fmt::format("{}=usd_per_instance_hour", price->name);
     if (!counted.empty())
       throw Question(
-          fmt::format("'{}' is of an instance; how many of the counted has it?", column.name),
+          fmt::format("'{}' is of an instance; how many of the counted has it?", price->name),
           {{{"--gpus-per-instance", "8"}, "eight in each"}});
     throw Question(
-        fmt::format("'{}' may be the price of one or of an instance of several", column.name),
+        fmt::format("'{}' may be the price of one or of an instance of several", price->name),
         {{{"--rename", of_gpu}, "of one"},
          {{"--rename", of_instance, "--gpus-per-instance", "8"}, "of an instance of eight"}});
   }
