@@ -12,6 +12,7 @@
 #include "src/model/transformer/utilisation.h"
 
 #include <cmath>
+#include <filesystem>
 
 namespace scaleworth::cli {
 int whole_instance(double gpus) {
@@ -251,6 +252,8 @@ Decision complete_decision(DecideOptions& options) {
 /// it has to be asked; programs read one decision.
 bool decide_each(const DecideOptions& options, const Question& question) {
   const bool one_way = question.answers.size() == 1;
+  // A pipe is read but once.
+  if (!std::filesystem::is_regular_file(options.inputs.front())) return false;
   if (question.answers.empty() || (options.render.format == report::Format::json && !one_way))
     return false;
   const bool scalings = question.answers.front().flags.front() == "--scaling";

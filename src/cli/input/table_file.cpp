@@ -360,10 +360,9 @@ class Reading {
                            std::vector<std::string>& ignored) {
     const TableColumn* price = find_column(chosen.columns, Meaning::price);
     if (!price || !any_has(rows, [](const TableRow& row) { return row.facts.price; })) return;
-    const TableColumn& column = *price;
-    kind.read.currency = currency_of(table, column.name);
-    const bool unsaid = column.rank == "rank";
-    const std::string counted = unsaid ? "" : counted_noun(column.rank);
+    kind.read.currency = currency_of(table, price->name);
+    const bool unsaid = price->rank == "rank";
+    const std::string counted = unsaid ? "" : counted_noun(price->rank);
     const auto dear = [](const TableRow& row) {  // above it no GPU is rented
       return row.facts.price > dollars_per_hour(12.0);
     };
@@ -390,14 +389,14 @@ class Reading {
         });
     if (of_row) return divide([](const TableRow& row) { return row.count; });
     if (!counted.empty() && counted != "nodes") return;
-    const std::string of_gpu = fmt::format("{}=usd_per_gpu_hour", column.name);
-    const std::string of_instance = fmt::format("{}=usd_per_instance_hour", column.name);
+    const std::string of_gpu = fmt::format("{}=usd_per_gpu_hour", price->name);
+    const std::string of_instance = fmt::format("{}=usd_per_instance_hour", price->name);
     if (!counted.empty())
       throw Question(
-          fmt::format("'{}' is of an instance; how many of the counted has it?", column.name),
+          fmt::format("'{}' is of an instance; how many of the counted has it?", price->name),
           {{{"--gpus-per-instance", "8"}, "eight in each"}});
     throw Question(
-        fmt::format("'{}' may be the price of one or of an instance of several", column.name),
+        fmt::format("'{}' may be the price of one or of an instance of several", price->name),
         {{{"--rename", of_gpu}, "of one"},
          {{"--rename", of_instance, "--gpus-per-instance", "8"}, "of an instance of eight"}});
   }
