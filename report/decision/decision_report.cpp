@@ -97,7 +97,7 @@ std::string render_decisions(const std::vector<NamedDecision>& all, const Render
   std::vector<int> counts;
   std::vector<double> speedups;
   std::string read;
-  for (const auto& [name, decision] : all) {
+  for (const auto& [name, flags, decision] : all) {
     const Verdict one = judge_decision({decision, options});
     const DecisionRow& last = decision.rows.back();
     std::string line = fmt::format("{}: {}", name, one.headline);
@@ -127,8 +127,8 @@ std::string render_decisions(const std::vector<NamedDecision>& all, const Render
   return render_sentences("how many to buy?",
                           verdict,
                           options,
-                          "Each by the flags before it",
-                          {options.command + " --where COLUMN=VALUE", "all about one of them"});
+                          "One alone: by its own words in the place of those below",
+                          {options.command + " " + all.front().flags, "all about the first"});
 }
 
 std::string render_decision(const Decision& decision, const RenderOptions& options) {

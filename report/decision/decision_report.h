@@ -18,10 +18,11 @@ std::string render_decision(const Decision& decision, const RenderOptions& optio
 
 /// Of one curve of a table of several, or by one reading of it.
 struct NamedDecision {
-  std::string name;  // "System=A64FX"
+  std::string name;   // "System=A64FX"
+  std::string flags;  // by which it alone is asked: "--where System=A64FX"
   Decision decision;
 };
-/// The answers of all, one sentence each.
+/// The answers of all, at least one, a sentence each.
 std::string render_decisions(const std::vector<NamedDecision>& all, const RenderOptions& options);
 
 struct DecideView {

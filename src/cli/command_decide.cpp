@@ -280,7 +280,7 @@ bool decide_each(const DecideOptions& options, const Question& question) {
       else
         return false;
     }
-    all.push_back({name, complete_decision(one)});
+    all.push_back({name, report::shell_words(flags), complete_decision(one)});
     const Decision& decision = all.back().decision;
     if (!decision.doubts.empty() || !decision.rubric.chosen) continue;
     taken.push_back(*decision.rubric.chosen);

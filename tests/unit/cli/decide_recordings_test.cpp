@@ -77,7 +77,7 @@ TEST_CASE("recordings of jobs with a late host decide for the host", "[decide]")
   CHECK(decision.diagnosis.by_factors);
   for (const auto& [name, share] : decision.diagnosis.cause->mixture)
     UNSCOPED_INFO(name << ' ' << share);
-  CHECK(decision.diagnosis.cause->owner == "host");
+  CHECK(decision.diagnosis.cause->owner == scaleworth::model::Cause::host);
   CHECK(decision.cause_count == 8);
   CHECK(decision.diagnosis.straggler.find("rank 7") != std::string::npos);
   // The parts charge the others' waiting as idle.
@@ -91,7 +91,7 @@ TEST_CASE("recordings of jobs with slower transfers decide for communication", "
     return truth;
   });
   REQUIRE(decision.diagnosis.cause);
-  CHECK(decision.diagnosis.cause->owner == "communication");
+  CHECK(decision.diagnosis.cause->owner == scaleworth::model::Cause::communication);
   CHECK(decision.diagnosis.straggler.empty());
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("recordings of jobs with a slow rank decide for idle and name it", "[d
     return truth;
   });
   REQUIRE(decision.diagnosis.cause);
-  CHECK(decision.diagnosis.cause->owner == "idle");
+  CHECK(decision.diagnosis.cause->owner == scaleworth::model::Cause::idle);
   CHECK(decision.diagnosis.straggler.find("rank 4") != std::string::npos);
   CHECK(decision.diagnosis.straggler.find("the same kernels run slower") != std::string::npos);
 }

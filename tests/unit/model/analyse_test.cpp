@@ -26,7 +26,7 @@ TEST_CASE("a whole run gives rows, laws, cause, cost and MFU", "[analyse]") {
   CHECK(strong.laws[0].next_count == 4);
   CHECK(strong.laws[1].prediction);
   REQUIRE(strong.decision->diagnosis.cause);
-  CHECK(strong.decision->diagnosis.cause->owner == "communication");
+  CHECK(strong.decision->diagnosis.cause->owner == Cause::communication);
   // 1024e6 FLOPs in 25 ms are 40.96 GFLOP/s: of 200 measured and of 400 nominal.
   CHECK_THAT(*strong.rows[1].trained.mfu_measured, WithinRel(0.2048, 1e-6));
   CHECK_THAT(*strong.rows[1].trained.mfu_peak, WithinRel(0.1024, 1e-6));
@@ -98,8 +98,8 @@ TEST_CASE("counts within a node and beyond it are predicted from their own links
   add_all_reduces(run, 8, 1e-3, 1e-8);
   const ScalingLaw law = analyse(run, {}).scaling.front().laws[1];
   REQUIRE(law.curve.size() == 64);
-  // Four buckets of 1 MB by the fit of 2 ranks and, beyond four, by that of 8 on two nodes: alpha of
-  // N nodes between its own and (N-1) times that, beta 8 (K-1)/(7 K); all stretched by the 5 ms
+  // Four buckets of 1 MB by the fit of 2 ranks and, beyond four, by that of 8 on two nodes: alpha
+  // of N nodes between its own and (N-1) times that, beta 8 (K-1)/(7 K); all stretched by the 5 ms
   // exposed of 4.04 at 2 ranks.
   CHECK_THAT(step_at(law, 4), WithinRel(0.010 + 5e-3 * (0.03 + 1.5) / 1.01, 0.01));
   const double beyond = 4.0 * (1e-3 * std::sqrt(3.0) + 1e-2 * 8 * 15 / (7 * 16));

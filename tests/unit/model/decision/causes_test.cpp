@@ -422,7 +422,7 @@ TEST_CASE("totals that do not shrink, by serial work or a ring, have a remedy by
           "[cause]") {
   const Decision decision = of_totals([](double k) { return 0.95 / k + 0.05; }, 7, {});
   REQUIRE(decision.diagnosis.cause);
-  CHECK(decision.diagnosis.cause->owner == cause_name(Cause::level));
+  CHECK(decision.diagnosis.cause->owner == Cause::level);
   const Remedy& half = remedy(decision.diagnosis.remedies, Cause::level);
   // E = 1/2 at 1 + 1/s: 21, with half the serial work 41.
   CHECK_THAT(*half.before.position, WithinRel(21.0, 0.05));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/error.h"
 #include "tests/catch.h"
-#include "tests/unit/model/published_terms.h"
 #include "tests/unit/model/decision/tables.h"
+#include "tests/unit/model/published_terms.h"
 
 #include <algorithm>
 #include <cmath>
