@@ -414,7 +414,11 @@ void settle_rate_of_one(Columns& columns, const RawTable& table) {
     // Where each node has as many, the ratios of one are those of all.
     const TableColumn* const count = find_column(columns, Meaning::count);
     const std::string of = rate ? counted_noun(rate->rank) : "";
-    if (count && !of.empty() && !has(columns, Meaning::per_node) && of != count->noun &&
+    const auto counts_it = [&](const auto& column) {
+      return column && column->meaning == Meaning::count && column->noun == of;
+    };
+    if (count && !of.empty() && !has(columns, Meaning::per_node) &&
+        std::ranges::none_of(columns, counts_it) &&
         (count->nodes || (of == "nodes" && count->noun == "GPUs")))
       rate->relative = true;
     // "per CPU second" of all, where it rises with the ranks as no rate of one does.

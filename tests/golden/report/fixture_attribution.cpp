@@ -167,6 +167,9 @@ Attribution straggler_job() {
     for (int rank = 0; rank < ranks; ++rank) job.ledger.push_back(ledger(step, rank));
     for (int index = 0; index < 2; ++index) job.collectives.push_back(collective(step, index));
   }
+  // Of the four steps that count: each all-reduce keeps three ranks waiting for 4 ms.
+  job.collective_sums = {{CollectiveKind::all_reduce, 4, 48ms, 12ms, 0ms},
+                         {CollectiveKind::all_gather, 4, 0ms, 12ms, 0ms}};
   job.stragglers = stragglers();
   job.efficiency = efficiency();
   return job;

@@ -76,7 +76,7 @@ TEST_CASE("recordings of jobs with a late host decide for the host", "[decide]")
   REQUIRE(decision.diagnosis.cause);
   CHECK(decision.diagnosis.by_factors);
   for (const auto& [name, share] : decision.diagnosis.cause->mixture)
-    UNSCOPED_INFO(name << ' ' << share);
+    UNSCOPED_INFO(model::cause_name(name) << ' ' << share);
   CHECK(decision.diagnosis.cause->owner == scaleworth::model::Cause::host);
   CHECK(decision.cause_count == 8);
   CHECK(decision.diagnosis.straggler.find("rank 7") != std::string::npos);

@@ -221,6 +221,7 @@ TEST_CASE("parts and columns that are zero everywhere are in CSV and JSON only",
   job.ledger[9].parts[index_of(Part::below_clock_error)] =
       std::exchange(job.ledger[9].parts[index_of(Part::exposed_transfer)], 0ns);
   job.collectives.front().participants.front().below_error = true;
+  job.collective_sums.front().either = 4ms;
   CHECK_FALSE(line_with(rendered(Format::text), "  wait or transfer, below clock error").empty());
   CHECK(rendered(Format::text).find(" either") != std::string::npos);
 }

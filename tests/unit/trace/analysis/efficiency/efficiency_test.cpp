@@ -347,7 +347,7 @@ TEST_CASE("efficiency abstains for one rank and for clocks that do not compare",
   SmallJob alone(1);
   alone.kernel(0, 0, 10);
   REQUIRE_FALSE(alone.measure().efficiency);
-  REQUIRE(alone.measure().reason == "one rank alone has no parallel efficiency.");
+  REQUIRE(alone.measure().reason == "one rank alone has no parallel efficiency");
   SmallJob job = uneven_pair();
   job.alignment().report.comparable = false;
   job.alignment().report.reason = "no common collective";
@@ -359,7 +359,7 @@ TEST_CASE("efficiency abstains without kernels and without any work", "[efficien
   REQUIRE_FALSE(nothing.measure().efficiency);
   SmallJob copies(2);
   copies.copy(0, 0, 10).copy(1, 0, 10);
-  REQUIRE(copies.measure().reason == "no kernel ran that is not communication.");
+  REQUIRE(copies.measure().reason == "no kernel ran that is not communication");
 }
 
 TEST_CASE("a recording that contradicts itself makes efficiency abstain", "[efficiency]") {
