@@ -100,6 +100,10 @@ RawTable parse_raw_table(std::string_view text, const std::string& file);
 void check_row_count(std::size_t rows_so_far, const std::string& place);
 void check_column_count(std::size_t columns, const std::string& place);
 
+/// Values that every cell of a column names beside another become columns, as the counters of
+/// Google Benchmark, "97 items_per_second=313M/s".
+RawTable with_named_values(RawTable table);
+
 /// Counts that stand in the header ("1 card | 2 cards", or 1, 2, 4 behind a name) become rows;
 /// those that stand in the names of rows ("Parallel (4 workers)") become a column.
 RawTable counts_as_rows(RawTable table);

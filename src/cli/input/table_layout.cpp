@@ -665,6 +665,7 @@ RawTable read_cells(std::string_view text, const std::string& file) {
     else
       all = std::move(table);
   }
+  *all = with_named_values(*std::move(all));
   const RawTable counted = counts_as_rows(*all);
   if (std::ranges::none_of(counted.columns, names_a_count))
     if (RawTable numbered = numbered_text(lines, file); !numbered.columns.empty()) return numbered;

@@ -484,4 +484,28 @@ RawTable rows_of_numbers(const std::vector<TextLine>& lines, const std::string& 
   }
   return table;
 }
+
+RawTable with_named_values(RawTable table) {
+  const std::size_t columns = table.columns.size();
+  for (std::size_t i = 0; i < columns && table.rows.size() > 1; ++i) {
+    std::map<std::string, WordList> named;  // of each row
+    for (const RawRow& row : table.rows) {
+      const std::string text = cell_text(row.cells[i]);
+      const auto words = split(text, ' ');
+      for (const std::string_view word : words) {
+        const std::size_t equals = std::min(word.find('='), word.size());
+        if (words.size() > 1 && equals > 0 && has_digit(word.substr(equals).substr(0, 2)))
+          named[std::string(word.substr(0, equals))].emplace_back(word.substr(equals + 1));
+      }
+    }
+    for (const auto& [name, values] : named) {
+      if (values.size() != table.rows.size() || std::ranges::count(table.columns, name) > 0)
+        continue;
+      table.columns.push_back(name);
+      for (std::size_t row = 0; row < values.size(); ++row)
+        table.rows[row].cells.emplace_back(values[row]);
+    }
+  }
+  return table;
+}
 }  // namespace scaleworth::cli
