@@ -190,7 +190,7 @@ class Body {
       if (!only_detail(table)) add(section, table);
   }
 
-  /// "3 remarks; Collectives by kind".
+  /// "3 further lines; Collectives by kind".
   std::vector<std::string>& left_out() { return left_out_; }
 
  private:
@@ -255,7 +255,7 @@ std::string render_text(const Document& document, const RenderOptions& options) 
       "", document.subtitle + (document.intervals ? "; ± or [low, high]: 95 % interval" : ""), dim);
   if (document.sections.empty() || !document.sections.front().title.empty()) page.line();
   Body body(page, options, next.lines() + 2);
-  if (remarks > 0) body.left_out().push_back(counted(remarks, "remark"));
+  if (remarks > 0) body.left_out().push_back(counted(remarks, "further line"));
   for (const Section& section : document.sections) body.add(section);
   if (!body.left_out().empty())
     page.paragraph("", fmt::format("With --details: {}.", fmt::join(body.left_out(), "; ")), dim);

@@ -299,7 +299,7 @@ TEST_CASE("a page without details fits on a screen and names what it leaves out"
     CHECK(page.find("Short\n") == std::string::npos);
     std::string one_line = page;
     std::ranges::replace(one_line, '\n', ' ');
-    CHECK(one_line.find("With --details: 16 remarks; the rest of Long") != std::string::npos);
+    CHECK(one_line.find("With --details: 16 further lines; the rest of Long") != std::string::npos);
   }
   options.details = true;
   const std::string whole = render_text(document, options);
