@@ -12,7 +12,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <set>
 
 namespace scaleworth::cli {
 namespace {
@@ -34,6 +36,25 @@ Run read_results(const ImportArguments& options) try {
   throw;
 }
 
+/// ": all gather among 4 ranks on 2 nodes (2 sizes), broadcast among 4 ranks (1 size)".
+std::string collectives_in(const Run& run) {
+  std::map<std::string, std::set<std::int64_t>> sizes;
+  for (const ProbeRecord& probe : run.probes)
+    for (const Point& point : probe.points)
+      if (const auto bytes = point.setting.count(Parameter::message_bytes)) {
+        const auto nodes = point.setting.count(Parameter::nodes);
+        sizes[fmt::format("{} among {}{}",
+                          point.setting.text(Parameter::collective),
+                          counted(point.setting.count(Parameter::ranks).value_or(0), "rank"),
+                          nodes ? " on " + counted(*nodes, "node") : "")]
+            .insert(*bytes);
+      }
+  const std::string list = listed(sizes, [](const auto& one) {
+    return one.first + " (" + counted(one.second.size(), "size") + ")";
+  });
+  return list.empty() ? "" : ": " + list;
+}
+
 int import_results(const ImportArguments& options, const Arguments& arguments) {
   Run run = read_results(options);
   const auto now = std::chrono::system_clock::now();
@@ -48,7 +69,7 @@ int import_results(const ImportArguments& options, const Arguments& arguments) {
   run.started_at = utc_text(now);
   run.command_line = arguments;
   directory.save(run);
-  fmt::print("{}\nkept in {}\n", first_page, path);
+  fmt::print("{}\nkept in {}{}\n", first_page, path, collectives_in(run));
   return exit_done;
 }
 }  // namespace
