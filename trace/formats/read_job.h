@@ -37,7 +37,8 @@ struct FoundFile {
 /// within each input, each file once. Throws UserError for a name that leads to no file.
 std::vector<FoundFile> find_files(const std::vector<std::string>& inputs);
 
-/// "rank-2" < "rank-10": runs of digits compare as numbers.
+/// "rank-2" < "rank-10", as strverscmp of glibc: numbers that are padded with zeros come before
+/// others.
 bool natural_less(const std::string& a, const std::string& b);
 
 /// Sorts the job's recordings by rank and says in Job::ranks_from how the ranks were found: from

@@ -488,14 +488,16 @@ RawTable rows_of_numbers(const std::vector<TextLine>& lines, const std::string& 
 RawTable with_named_values(RawTable table) {
   const std::size_t columns = table.columns.size();
   for (std::size_t i = 0; i < columns && table.rows.size() > 1; ++i) {
-    std::map<std::string, WordList> named;  // of each row
-    for (const RawRow& row : table.rows) {
-      const std::string text = cell_text(row.cells[i]);
+    std::map<std::string, WordList> named;  // of each row up to one that lacks it
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      const std::string text = cell_text(table.rows[row].cells[i]);
       const auto words = split(text, ' ');
       for (const std::string_view word : words) {
         const std::size_t equals = std::min(word.find('='), word.size());
-        if (words.size() > 1 && equals > 0 && has_digit(word.substr(equals).substr(0, 2)))
-          named[std::string(word.substr(0, equals))].emplace_back(word.substr(equals + 1));
+        if (words.size() < 2 || equals == 0 || !has_digit(word.substr(equals).substr(0, 2)))
+          continue;
+        WordList& values = named[std::string(word.substr(0, equals))];
+        if (values.size() == row) values.emplace_back(word.substr(equals + 1));
       }
     }
     for (const auto& [name, values] : named) {
