@@ -11,6 +11,7 @@
 namespace scaleworth::probes {
 namespace {
 constexpr std::array modes{CollectiveMode::isolated, CollectiveMode::back_to_back};
+// Between start-up time and bandwidth, and bandwidth alone.
 constexpr std::array compared_sizes{Bytes(mebibyte), Bytes(64.0 * mebibyte)};
 
 /// Those of the suite, or those that were asked for, ascending.
@@ -22,6 +23,7 @@ std::vector<Bytes> messages_of(Collective collective,
                                std::optional<Bytes>& left_out) {
   if (!asked.empty()) return fitting_messages(collective, ranks, asked, memory, &left_out);
   const bool quick = suite == Suite::quick;
+  // From 256 MiB on a CPU's ranks take tenths of a second for each operation.
   std::vector<Bytes> sizes = message_grid(quick ? 2 : 1, Bytes((quick ? 64.0 : 256.0) * mebibyte));
   sizes.push_back(compared_sizes[0]);
   return fitting_messages(collective, ranks, sizes, memory, &left_out);
@@ -79,8 +81,8 @@ std::vector<std::size_t> cut_to_budget(const std::vector<CollectiveWork>& settin
 }
 
 std::vector<std::vector<std::pair<int, int>>> pair_rounds(int nodes) {
-  constexpr int most_complete = 16;
-  constexpr int random_rounds = 8;
+  constexpr int most_complete = 16;  // nodes: 15 rounds; beyond, rounds of all pairs take too long
+  constexpr int random_rounds = 8;   // partners of a node: the median of 8 shrugs off two slow ones
   const int places = nodes + nodes % 2;  // the last one is nobody where the number is odd
   std::vector<int> circle = numbers_below<int>(places);
   std::vector<std::vector<std::pair<int, int>>> rounds;

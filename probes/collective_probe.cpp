@@ -37,7 +37,9 @@ std::vector<std::vector<std::string>> timing_rows(const CollectiveWork& work,
   return rows;
 }
 
-constexpr Bytes small_message{64.0 * 1024.0};
+// Isolated messages up to this get the full number of samples: they cost little and scatter most.
+// Presumed.
+constexpr Bytes most_sampled_message{64.0 * kibibyte};
 
 // Open MPI 4.1 over shared memory, two ranks on the two cores of a virtual machine (2026-11): the
 // plan's estimate and the time budgets stand on these rates, no result does.
@@ -96,9 +98,11 @@ double expected_sample_s(const CollectiveWork& work, const Pilot& pilot) {
 StoppingTarget sweep_target(const CollectiveWork& work, Suite suite, const Pilot& pilot) {
   const bool isolated = work.mode == CollectiveMode::isolated;
   StoppingTarget target{.relative_half_width = 0.01,
+                        // A block is a mean already, an isolated one scatters.
                         .maximum_samples = isolated ? 200U : 50U,
+                        // Of some hundred settings: the sweep then takes seconds, or a minute.
                         .time_budget = Seconds(suite == Suite::quick ? 0.04 : 0.3)};
-  const bool small = isolated && work.message <= small_message;
+  const bool small = isolated && work.message <= most_sampled_message;
   std::size_t least = small ? target.minimum_samples : fewest_samples;
   const double sample_s = expected_sample_s(work, pilot);
   if (const double most_s = suite == Suite::quick ? 1.0 : 4.0; sample_s * fewest_samples > most_s) {
@@ -130,12 +134,14 @@ Seconds expected_time(const std::vector<CollectiveWork>& works, Suite suite, con
 /// Of a sweep over a network.
 Seconds network_budget(const PlanInputs& setting) {
   if (setting.collectives_budget > Seconds(0.0)) return setting.collectives_budget;
+  // Presumed: as long as the other probes.
   return Seconds(setting.suite == Suite::quick ? 20.0 : 90.0);
 }
 
 /// An all-reduce of two sizes at each rank count, known to every rank.
 Pilot measure_pilot(RankGroup& group) {
   constexpr std::array sizes{Bytes(8.0), Bytes(2.0 * mebibyte)};
+  // For estimates: a median within some tens of per cent is enough.
   const StoppingTarget target{.maximum_samples = 11, .time_budget = Seconds(0.1)};
   Pilot pilot;
   for (const int ranks : rank_counts(group.size())) {
@@ -143,6 +149,7 @@ Pilot measure_pilot(RankGroup& group) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const CollectiveMeasured measured = group.time_collective(
           {Collective::all_reduce, CollectiveMode::isolated, sizes[i], ranks}, target);
+      // Other programs only lengthen; presumed.
       time_s[i] = quantile(measured.time_s, 0.25).value_or(0.0);
     }
     std::istringstream words(group.exchange(fmt::format("{} {}", time_s[0], time_s[1])).front());
@@ -160,7 +167,7 @@ std::optional<int> nodes_of_first(const RankGroup& group, int ranks) {
   return static_cast<int>(std::set<int>(node.begin(), node.begin() + ranks).size());
 }
 
-constexpr int least_operations = 2;
+constexpr int least_operations = 2;  // fewer are no block: one does not follow another
 
 int clamp_count(double count, int low, int high) {
   return static_cast<int>(
@@ -351,6 +358,7 @@ CollectivePacer::CollectivePacer(CollectiveMode mode,
                                  Seconds operation,
                                  const PacerLimits& limits)
     : target_(target), limits_(limits), rule_(target) {
+  // An operation on one rank takes no time that a clock shows: this bounds the count.
   const double operation_s = std::max(1e-7, operation.value());
   if (mode != CollectiveMode::isolated) {
     operations_ = clamp_count(limits_.block_s / operation_s, least_operations, limits_.operations);
@@ -372,6 +380,7 @@ void CollectivePacer::add(const std::vector<double>& slowest) {
     sum_s += time_s;
   }
   if (!slowest.empty()) {
+    // As above.
     repetition_s_ = std::max(1e-7, sum_s / static_cast<double>(slowest.size()) * operations_);
   }
 }
@@ -382,6 +391,7 @@ void CollectivePacer::add(const std::vector<double>& slowest, Seconds repetition
 }
 
 float rank_term(int rank) {
+  // Primes: neighbours differ, and none repeats before 1,021 ranks.
   return static_cast<float>((7 * rank) % 1021);
 }
 

@@ -107,10 +107,14 @@ struct CollectiveBatch {
   static CollectiveBatch of(const std::string& text);
 };
 
+/// Isolated messages up to this take microseconds and scatter: they get more warm-up and samples.
+/// Presumed; larger costs time in a sweep, smaller leaves latencies with wide intervals.
+inline constexpr Bytes small_message{mebibyte};
+
 /// Between batches ranks look for Ctrl-C and at the budget. The defaults are those of GPUs, whose
 /// event clock is good to half a microsecond.
 struct PacerLimits {
-  double batch_s = 0.02;
+  double batch_s = 0.02;  // the event clock's 0.5 us is then below 0.01 %
   int repetitions = 50;   // of a batch at most
   double block_s = 1e-3;  // shortest repetition that is not isolated
   int operations = 100;   // of such a repetition at most; at least 2

@@ -102,7 +102,7 @@ struct CollectiveMeasured {
 /// head), fp32.
 struct TransformerShape {
   std::int64_t layers = 2;
-  std::int64_t width = 256;
+  std::int64_t width = 256;  // of tests and of an example: real work is sized by `ShapeFamily`
   std::int64_t heads = 4;
   std::int64_t sequence = 64;
   std::int64_t vocabulary = 512;

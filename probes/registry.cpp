@@ -52,6 +52,7 @@ Suite parse_suite(const std::string& name) {
 }
 
 StoppingTarget target_of(const Pace& pace) {
+  // 1 %: less than what two runs of one machine differ by; half of it takes four times as long.
   return {.relative_half_width = 0.01,
           .minimum_samples = pace.minimum_samples,
           .maximum_samples = 1000,
@@ -60,10 +61,13 @@ StoppingTarget target_of(const Pace& pace) {
 
 Seconds fitting_sample(const StoppingTarget& target) {
   const std::size_t least = std::max<std::size_t>(1, target.minimum_samples);
+  // Room for samples longer than expected and for what lies between them; presumed.
   return 0.7 * target.time_budget / static_cast<double>(least);
 }
 
 Seconds time_per_setting(const Pace& pace) {
+  // As sampling ends on average: some settings converge early, the last sample passes the budget.
+  // Only the plan's estimate stands on it.
   return 0.85 * pace.budget + 1.5 * fitting_sample(target_of(pace));
 }
 }  // namespace scaleworth::probes

@@ -114,6 +114,7 @@ struct Probe {
   Measure* look_again = nullptr;
 };
 
+// A glance: the median of the fewest that have an interval.
 inline constexpr Pace second_look_pace{Seconds(0.03), fewest_samples};
 
 using NodeProbe = Probe<PlanInputs, Machine&, const PlanInputs&, Recorder&>;

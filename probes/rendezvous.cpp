@@ -34,6 +34,7 @@ using std::chrono::steady_clock;
 
 // Between two looks at Ctrl-C.
 constexpr milliseconds slice{100};
+// Until rank 0 listens: no load, no wait that people notice.
 constexpr milliseconds between_tries{50};
 
 std::string error_text() {
@@ -109,7 +110,7 @@ bool is_loopback(const sockaddr& address) {
   if (address.sa_family == AF_INET6) {
     return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr) != 0;
   }
-  constexpr std::uint32_t loopback_network = 127;
+  constexpr std::uint32_t loopback_network = 127;  // 127.0.0.0/8, RFC 1122
   const std::uint32_t number = ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr);
   return number >> 24U == loopback_network;
 }
@@ -121,6 +122,7 @@ constexpr std::size_t header_size = 9;  // with the length
 
 constexpr std::string_view greeting = "scaleworth rendezvous 2";
 constexpr std::string_view welcome_word = "welcome";
+// Bytes; ours have some hundred, a stranger's are cut.
 constexpr std::uint64_t longest_hello = 4096;
 // Who connects has so long to say who it is; the others do not wait for that.
 constexpr std::chrono::seconds hello_limit{2};
@@ -188,6 +190,7 @@ void accept_some(const Socket& listener, std::deque<Unidentified>& unidentified)
 Socket::~Socket() {
   if (descriptor_ < 0) return;
   ::shutdown(descriptor_, SHUT_WR);
+  // Reads what is left, 64 KiB at most: closing over unread data would reset the connection.
   std::array<char, 4096> piece;
   for (int i = 0; i < 16 && ::recv(descriptor_, piece.data(), piece.size(), MSG_DONTWAIT) > 0;) ++i;
   ::close(descriptor_);

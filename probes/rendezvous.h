@@ -63,6 +63,7 @@ class Socket {
   Deadline heard() const { return heard_; }
 
  private:
+  // 64 MiB, presumed: far above what ranks send. A damaged length must not take all memory.
   static constexpr std::uint64_t longest_message = std::uint64_t{1} << 26U;
 
   std::optional<std::string> first_message(std::uint64_t longest);

@@ -15,6 +15,8 @@ namespace scaleworth::probes {
 /// 1 and, where there are more, all workers.
 std::vector<int> worker_counts(const PlanInputs& setting);
 
+// Seconds and samples for each setting, quick and standard: what the plan's total allows. Presumed;
+// shorter gives wider intervals, longer only takes time.
 inline constexpr SuitePace compute_pace{{Seconds(0.1), 20}, {Seconds(0.4), 40}};
 inline constexpr SuitePace memory_pace{{Seconds(0.03), 20}, {Seconds(0.12), 40}};
 inline constexpr SuitePace latency_pace{{Seconds(0.05), 20}, {Seconds(0.15), 40}};
@@ -45,6 +47,7 @@ constexpr double effective_workers(int workers) {
 
 /// Streaming through memory.
 constexpr BytesPerSecond sweep_rate(int workers) {
+  // A server core's usual rate, for estimates.
   return BytesPerSecond(10e9 * effective_workers(workers));
 }
 

@@ -23,11 +23,11 @@ std::int64_t whole_bytes(Bytes bytes) {
 }
 
 namespace {
-constexpr double smallest_set = 4096.0;
-constexpr double cache_multiple = 4.0;                // as memory_multiple of the analysis
-constexpr double available_share = 0.125;             // of memory, all workers together
-constexpr double largest_total = 16.0 * (1LL << 30);  // caches beyond 4 GiB are not seen whole
-constexpr double nontemporal_from = 4.0 * (1 << 20);  // beyond the L2 cache of one core
+constexpr double smallest_set = 4096.0;    // a page; far below L1 the loop's overhead would show
+constexpr double cache_multiple = 4.0;     // as memory_multiple of the analysis
+constexpr double available_share = 0.125;  // of memory, all workers together
+constexpr double largest_total = 16.0 * gibibyte;    // caches beyond 4 GiB are not seen whole
+constexpr double nontemporal_from = 4.0 * mebibyte;  // beyond the L2 cache of one core
 
 double wished_total(const PlanInputs& setting) {
   return std::min(cache_multiple * setting.last_cache.value(), largest_total);
@@ -37,7 +37,9 @@ double whole_kibibytes(double bytes) {
   return std::max(smallest_set, std::floor(bytes / 1024.0) * 1024.0);
 }
 
-constexpr double batched_operands_bytes = 32.0 * 1024 * 1024;
+// Of batches of small products: beyond L2, so that operands come from where a layer's would;
+// presumed.
+constexpr double batched_operands_bytes = 32.0 * mebibyte;
 
 /// The grids of one suite. `layer` is n = k of "tokens"; `face` is m = n of "rank-k".
 struct Grids {
@@ -51,6 +53,8 @@ struct Grids {
 
 Grids grids(Suite suite) {
   if (suite == Suite::quick) {
+    // Every family from where overhead decides to the best rate, in factors that a chart shows;
+    // fewer and smaller in the quick suite, for time. Presumed.
     return {{128, 512, 1024}, {1, 16, 256}, 1024, {4, 32}, 1024, {32}};
   }
   return {{64, 128, 256, 512, 1024, 2048},
@@ -103,7 +107,7 @@ std::vector<GemmShape> all_shapes(const PlanInputs& setting) {
 
 /// One operation at round rates of a server core with AVX2 to AVX-512 and of its memory.
 Seconds operation_time(const GemmWork& work) {
-  const FlopPerSecond rate(work.precision == NumberFormat::fp32 ? 120e9 : 60e9);
+  const FlopPerSecond rate(work.precision == NumberFormat::fp32 ? 120e9 : 60e9);  // for estimates
   return std::max(gemm_flops(work) / (effective_workers(work.workers) * rate),
                   gemm_footprint(work) / sweep_rate(work.workers));
 }
@@ -130,10 +134,10 @@ std::optional<std::string> memory_shortage(const PlanInputs& setting, int worker
       "{} workers: working sets above {:.1f} MiB each left out, {:.1f} MiB would be {:g} times the "
       "last cache: {:.1f} MiB of memory are available and an eighth is used",
       workers,
-      largest / (1 << 20),
-      wished / (1 << 20),
+      largest / mebibyte,
+      wished / mebibyte,
       cache_multiple,
-      setting.available_memory.value() / (1 << 20));
+      setting.available_memory.value() / mebibyte);
 }
 
 std::vector<MemoryWork> memory_plan(const PlanInputs& setting) {
@@ -195,7 +199,7 @@ Seconds gemm_time(const GemmWork& work, const Pace& pace) {
   const Seconds fill(gemm_footprint(work).value() / element_bytes(work.precision) * 3e-9);
   const double checked = static_cast<double>(std::min<std::int64_t>(work.batch, 3)) * 4.0 *
                          static_cast<double>((work.m + work.n) * work.k);
-  const Seconds check(checked * 1.5e-9);
+  const Seconds check(checked * 1.5e-9);  // s for each number, on one core
   // The stopping rule gives these up at four times the budget, after one sample at least.
   const Seconds samples = static_cast<double>(fewest_samples) * operation_time(work);
   return fill + check + operation_time(work) +

@@ -11,6 +11,7 @@ namespace scaleworth::probes {
 namespace {
 /// Writing fresh pages.
 BytesPerSecond first_touch_rate(int workers) {
+  // For estimates: the kernel clears each page first.
   return BytesPerSecond(2.5e9 * effective_workers(workers));
 }
 
@@ -134,7 +135,7 @@ void measure_gemm(Machine& machine, const PlanInputs& setting, Recorder& recorde
         fmt::format("{} GEMM shapes left out: their operands exceed a quarter of the {:.0f} MiB of "
                     "available memory",
                     left_out,
-                    setting.available_memory.value() / (1024.0 * 1024.0)));
+                    setting.available_memory.value() / mebibyte));
   }
   const std::vector<GemmShape> plan = gemm_plan(setting);
   if (plan.empty()) throw NothingToMeasure("no GEMM shape fits the available memory");

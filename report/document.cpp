@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/document.h"
 
-#include "report/names.h"
 #include "report/run/run_report.h"
+#include "report/words.h"
 
 #include <cmath>
 #include <variant>
@@ -55,11 +55,8 @@ constexpr std::size_t most_findings = 6;
 /// Findings that no table or verdict shows; how many more warnings there are; what has no result.
 Section remarks_summary(const Run& run, const model::Analysis& analysis) {
   Section section{"remarks", ""};
-  for (const Finding& finding : findings_of(run, analysis)) {
-    if (!finding.warning && section.list.size() < most_findings) {
-      section.list.push_back(finding.text);
-    }
-  }
+  section.list = results_of(run, analysis);
+  if (section.list.size() > most_findings) section.list.resize(most_findings);
   const auto missing = [](const ProbeRecord& probe) -> std::string {
     // The first lines name those that were not reached.
     const bool skipped = probe.status == ProbeStatus::skipped;
@@ -151,9 +148,14 @@ std::string not_reliable(const std::string& first_doubt,
   while (word_count(begin + why + end) > most_first_words)
     why = why.substr(0, why.find_last_of(' ', why.size() - 5)) + " ...";
   const std::string more =
-      doubts < 2 ? "" : fmt::format(", and {} more doubt{}", doubts - 1, doubts > 2 ? "s" : "");
+      doubts < 2 ? "" : fmt::format(", and {} more warning{}", doubts - 1, doubts > 2 ? "s" : "");
   return word_count(begin + why + more + end) > most_first_words ? begin + why + end
                                                                  : begin + why + more + end;
+}
+
+std::string not_reliable(const std::vector<Finding>& doubts) {
+  const Words first = words_of(doubts.front());
+  return not_reliable(first.text, doubts.size(), first.again);
 }
 
 std::string action_sentence(const Verdict& verdict) {
@@ -179,13 +181,13 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
                   std::ranges::count(run.probes, ProbeStatus::measured, &ProbeRecord::status),
                   run.probes.size());
   document.incomplete = incomplete(run);
-  const std::vector<Finding> findings = findings_of(run, analysis, options.audience);
+  const model::RunFindings findings = model::run_findings(run, analysis);
   document.verdict = judge(analysis, findings, options.audience);
   if (const ProbeRecord* first = run.probes.empty() ? nullptr : &run.probes.front();
       first && !first->reason.empty() &&
       std::ranges::count(run.probes, ProbeStatus::measured, &ProbeRecord::status) == 0)
     document.verdict.headline = fmt::format("Nothing was measured: {}.", first->reason);
-  std::vector<Section> sections{findings_section(findings),
+  std::vector<Section> sections{{"findings", "Findings", {}, results_of(run, analysis)},
                                 training_section(analysis.scaling, options.audience),
                                 forecast_section(analysis, options.audience)};
   if (analysis.roofline) sections.push_back(roofline_section(*analysis.roofline));
@@ -193,7 +195,7 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
   sections.push_back(collectives_section(
       analysis.collectives, analysis.algorithms, analysis.levels, analysis.communication));
   sections.push_back(machine_section(run));
-  sections.push_back(warnings_section(run, analysis, findings));
+  sections.push_back(warnings_section(run, analysis, findings, options.audience));
   sections.push_back(unmeasured_section(run));
   std::erase_if(sections, is_empty);
   for (Section& section : sections) std::ranges::for_each(section.tables, drop_summary_columns);

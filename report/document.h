@@ -11,14 +11,6 @@ namespace scaleworth::report {
 enum class Answer { yes, no, unknown };
 const char* answer_name(Answer answer);
 
-/// One sentence for the reader, with numbers in it.
-struct Finding {
-  std::string text;
-  bool warning = false;    // a warning about the measurement rather than a result
-  std::string doubt = {};  // why the whole run is not reliable, for the verdict to begin with
-  std::string again = {};  // what to do about that
-};
-
 struct Verdict {
   Answer answer = Answer::unknown;
   std::string headline;            // one sentence with its numbers
@@ -31,12 +23,14 @@ inline constexpr int most_first_words = 30;
 int word_count(std::string_view text);
 /// `sentence` with `more` at its end where that is not too long; it has no full stop yet.
 std::string if_it_fits(std::string sentence, const std::string& more);
-/// "Not reliable: other programs used 34 % of the CPUs, and 1 more doubt; run again on an idle
+/// "Not reliable: other programs used 34 % of the CPUs, and 1 more warning; run again on an idle
 /// machine.": the first sentence where figures may be wrong, in place of any advice by them. The
 /// first doubt is cut where it is too long, `again`, what to measure again, never.
 std::string not_reliable(const std::string& first_doubt,
                          std::size_t doubts,
                          const std::string& again);
+/// Of at least one.
+std::string not_reliable(const std::vector<Finding>& doubts);
 
 /// "To do: ..." where there is an action, empty without one.
 std::string action_sentence(const Verdict& verdict);
@@ -49,7 +43,7 @@ std::vector<std::string> sentences(const Verdict& verdict);
 /// when nothing is recommended, or when the 95 % intervals do not separate the count from the
 /// fewest, or when a finding says that the run is not reliable.
 Verdict judge(const model::Analysis& analysis,
-              const std::vector<Finding>& findings = {},
+              const model::RunFindings& findings = {},
               Audience audience = Audience::terminal);
 
 /// Whether there are two counts of strong scaling, no rank slowed on purpose; else the verdict says

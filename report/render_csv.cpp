@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/names.h"
 #include "report/render.h"
+#include "report/words.h"
 #include "src/core/files/csv.h"
 
 #include <array>

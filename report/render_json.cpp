@@ -41,7 +41,7 @@ void put_environment(Fields& json, const std::vector<FactSection>& sections) {
 std::string render_json(const Run& run,
                         const model::Analysis& analysis,
                         const RenderOptions& options) {
-  const std::vector<Finding> findings = findings_of(run, analysis);
+  const model::RunFindings findings = model::run_findings(run, analysis);
   return json_of(head, [&](Fields& json) {
     json.object("run", [&](Fields& of) { put_run(of, run, options); });
     json.object("environment", run.environment, put_environment);
@@ -58,8 +58,11 @@ std::string render_json(const Run& run,
       of("worth_it", answer_name(verdict.answer));
       of.members("headline", verdict.headline, "lines", verdict.lines);
     });
-    json.array("findings", findings, [](Fields& of, const Finding& finding) {
-      of.members("text", finding.text, "warning", finding.warning);
+    std::vector<std::pair<std::string, bool>> said;  // and whether it is a warning
+    for (const std::string& text : results_of(run, analysis)) said.emplace_back(text, false);
+    for (const std::string& text : warnings_of(findings)) said.emplace_back(text, true);
+    json.array("findings", said, [](Fields& of, const auto& one) {
+      of.members("text", one.first, "warning", one.second);
     });
     json.array("scaling", analysis.scaling, put_scaling);
     json.object("roofline", analysis.roofline, put_roofline);

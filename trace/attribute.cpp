@@ -57,19 +57,16 @@ std::vector<std::string> programs(const Job& job) {
 }
 
 // A remark that many recordings make is printed once.
-void add_recording_remarks(const Job& job, std::vector<std::string>& remarks) {
+void add_recording_remarks(const Job& job, std::vector<Finding>& remarks) {
   const RankNumbers numbers(job);
-  std::map<std::string, std::vector<int>> ranks_of;
-  for (Place place; place.index < job.recordings.size(); ++place.index) {
-    for (const std::string& remark : job.recordings[place.index].remarks)
+  std::map<Finding, std::vector<int>> ranks_of;
+  for (Place place; place.index < job.recordings.size(); ++place.index)
+    for (const Finding& remark : job.recordings[place.index].remarks)
       ranks_of[remark].push_back(numbers.at(place).index);
-  }
-  for (const auto& [remark, ranks] : ranks_of) {
-    remarks.push_back(
-        ranks.size() == 1
-            ? fmt::format("rank {}: {}", ranks.front(), remark)
-            : fmt::format("rank {} and {} more: {}", ranks.front(), ranks.size() - 1, remark));
-  }
+  for (const auto& [remark, ranks] : ranks_of)
+    remarks.push_back(ranks.size() == 1
+                          ? Finding(FindingId::rank_says, ranks.front(), remark)
+                          : Finding(FindingId::ranks_say, ranks.front(), ranks.size() - 1, remark));
 }
 
 // The longest on any rank, of those that count; of all where none does.
@@ -122,27 +119,45 @@ void drop_unknown_efficiency(const std::optional<JobMeans>& means, EfficiencyRes
   if (!means || means->mean.step.mean <= 0.0) return;
   const double unknown = means->mean.all_unknown_work() / means->mean.step.mean;
   if (unknown < most) return;
-  efficiency = {std::nullopt,
-                fmt::format("{:.0f} % of each step is work of which the recordings do not show "
-                            "what it is",
-                            100.0 * unknown)};
+  efficiency = {std::nullopt, Finding(FindingId::much_work_unknown, unknown)};
 }
 
-std::vector<CollectiveSum> collective_sums(const Attribution& job) {
-  const std::set<std::int32_t> counted = counted_steps(job.ledger);
-  std::map<CollectiveKind, CollectiveSum> sums;
-  for (const CollectiveWait& collective : job.collectives) {
-    if (!counted.contains(collective.step)) continue;
-    CollectiveSum& sum = sums[collective.kind];
-    sum.kind = collective.kind;
-    ++sum.count;
-    for (const auto& part : collective.participants) {
-      add_bounded(part.below_error ? sum.either : sum.wait, part.wait);
-      add_bounded(part.known ? sum.transfer : sum.either, part.transfer);
-    }
+void add(const CollectiveWait& collective, CollectiveSum& sum) {
+  sum.kind = collective.kind;
+  ++sum.count;
+  bool all_known = true;
+  for (const auto& part : collective.participants) {
+    add_bounded(part.below_error ? sum.either : sum.wait, part.wait);
+    add_bounded(part.known ? sum.transfer : sum.either, part.transfer);
+    all_known &= part.known;
   }
-  return mapped(sums, [](const auto& sum) { return sum.second; });
+  sum.spread_of_ends.push_back(in_seconds(collective.spread_of_ends));
+  // Unrecorded ranks may have come after the last that is known.
+  if (!all_known) return;
+  sum.shortest.push_back(in_seconds(collective.shortest));
+  if (!collective.bytes || collective.shortest <= nanoseconds::zero()) return;
+  sum.bytes = sum.bytes.value_or(0.0) + static_cast<double>(*collective.bytes);
+  sum.seconds_with_bytes += in_seconds(collective.shortest);
 }
+
+void sum_collectives(Attribution& job) {
+  const std::set<std::int32_t> counted = counted_steps(job.ledger);
+  std::map<CollectiveKind, CollectiveSum> kinds;
+  std::map<std::pair<std::string, std::string>, CollectiveSum> ways;
+  for (const CollectiveWait& one : job.collectives) {
+    if (!counted.contains(one.step)) continue;
+    const bool both = !one.algorithm.empty() && !one.protocol.empty();
+    const std::string way = one.algorithm + (both ? " " : "") + one.protocol;
+    CollectiveSum& of_way = ways[{word_of(one.kind), way}];
+    of_way.way = way;
+    add(one, of_way);
+    add(one, kinds[one.kind]);
+  }
+  const auto value = [](const auto& sum) { return sum.second; };
+  job.collective_sums = mapped(kinds, value);
+  job.collective_ways = mapped(ways, value);
+}
+
 /// Of the work on GPUs, by number.
 double share_in_graphs(const Job& job) {
   double all = 0.0;
@@ -174,8 +189,7 @@ Attributed attribute(const Job& job, const Known* known) {
   result.remarks = job.remarks;
   result.contradictions = job.contradictions;
   const bool alone = job.recordings.size() == 1 && result.job_size.at_least <= 1;
-  if (!alone && !job.ranks_from.empty())
-    result.remarks.insert(result.remarks.begin(), job.ranks_from);
+  if (!alone && job.ranks_from) result.remarks.insert(result.remarks.begin(), *job.ranks_from);
   add_recording_remarks(job, result.remarks);
   result.classes = classified_time(job);
 
@@ -196,7 +210,7 @@ Attributed attribute(const Job& job, const Known* known) {
   result.ledger = build_job_ledger(job, all.steps, all.waits, all.alignment.map, &host);
   const std::optional<JobMeans> means = job_means(result.ledger);
   result.host_ranges = longest_ranges(job, host, means);
-  result.collective_sums = collective_sums(result);
+  sum_collectives(result);
   const JobReplay replay(job, all.steps, all.waits, all.alignment);
   result.stragglers = find_stragglers(replay, result.ledger, host);
   result.slow_fabric = find_slow_fabric(job, all.steps, all.waits, all.alignment);

@@ -59,15 +59,12 @@ void state_rank(Recording& recording,
   origin.rank = rank_number(rank);
   origin.world_size = rank_count(world_size);
   if (world_size && !origin.world_size)
-    recording.remarks.push_back(fmt::format(
-        "{}: a job of {} ranks is none: the size is taken as unknown", from, *world_size));
+    recording.remarks.emplace_back(FindingId::no_size_of_a_job, from, *world_size);
   if (origin.rank && origin.rank >= origin.world_size.value_or(most_ranks)) origin.rank.reset();
   if (rank && !origin.rank)
     recording.remarks.push_back(
-        fmt::format("{}: rank {}{} is no rank of a job: it is taken as unknown",
-                    from,
-                    *rank,
-                    origin.world_size ? fmt::format(" of {}", *origin.world_size) : ""));
+        origin.world_size ? Finding(FindingId::no_rank_of_job, from, *rank, *origin.world_size)
+                          : Finding(FindingId::no_rank, from, *rank));
   if (origin.rank) origin.rank_from = from;
 }
 
@@ -223,8 +220,7 @@ bool marks_from_ranges(Recording& recording, const char* what) {
   const bool rising =
       std::ranges::adjacent_find(marks, std::greater_equal<>{}, &StepMark::number) == marks.end();
   if (numbered && !rising)
-    recording.remarks.push_back(
-        fmt::format("numbers of the ranges '{}' do not rise: steps are counted instead", name));
+    recording.remarks.emplace_back(FindingId::step_numbers_do_not_rise, name);
   if (!numbered || !rising)
     for (std::size_t i = 0; i < marks.size(); ++i) marks[i].number = static_cast<std::int32_t>(i);
   recording.step_marks = std::move(marks);

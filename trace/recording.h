@@ -224,7 +224,7 @@ struct Recording {
   /// Lost or malformed, by name with its unit: "dropped_records", "truncated_bytes",
   /// "events_ending_before_their_start", ...
   std::map<std::string, std::int64_t> losses;
-  std::vector<std::string> remarks;  // one line each, for people
+  std::vector<Finding> remarks;
 };
 
 /// The number of a kernel's launch shape; that of no shape for those beyond 16 bits.
@@ -257,10 +257,10 @@ bool dropped_records(const Recording& recording);
 /// where ranks are missing, place i is not rank i (see RankNumbers).
 struct Job {
   std::vector<Recording> recordings;
-  std::string ranks_from;            // one sentence: how the ranks were found
-  std::vector<std::string> remarks;  // missing ranks, files left out and why
-  /// What cannot all be true, a sentence each: every figure may be wrong.
-  std::vector<std::string> contradictions = {};
+  std::optional<Finding> ranks_from;  // how the ranks were found
+  std::vector<Finding> remarks;       // missing ranks, files left out and why
+  /// What cannot all be true: every figure may be wrong.
+  std::vector<Finding> contradictions = {};
 };
 
 /// Sorts events by start (then by end, longest first, stream and all else that is known of them)

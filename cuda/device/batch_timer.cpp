@@ -93,6 +93,8 @@ class StreamHold {
   std::uint64_t number_ = 0;
 };
 
+// A batch lasts milliseconds, the longest product some seconds: a GPU that is silent for a minute
+// hangs.
 constexpr double timeout_s = 60.0;
 
 Event event_on(int device, unsigned flags) {

@@ -44,6 +44,7 @@ FmaFormat fma_format(NumberFormat format) {
 /// `format`: fp64, fp32 and fp16 on all, bf16 from compute capability 8.0.
 void require_chain_format(const DeviceDescription& description, NumberFormat format) {
   static_cast<void>(chain_constants(format));
+  // Ampere's CUDA cores are the first with bf16.
   if (format == NumberFormat::bf16 && description.compute_capability < 80) {
     throw NothingToMeasure(
         "GPU {} has compute capability {}; its CUDA cores have no bf16 before 8.0",
@@ -54,7 +55,7 @@ void require_chain_format(const DeviceDescription& description, NumberFormat for
 
 /// Queues: data[0..numbers) uniform in [-1, 1].
 void fill_uniform(Workbench& bench, NumberFormat format, void* data, std::uint64_t numbers) {
-  constexpr std::uint32_t seed = 1;
+  constexpr std::uint32_t seed = 1;  // any: a fixed one repeats the data
   check(launch_fill_uniform(fma_format(format), data, numbers, seed, bench.stream()));
 }
 
@@ -82,7 +83,9 @@ void require_chains(const DeviceHealth& health,
   }
 }
 
+// A wrong instruction shows at once; the host repeats each step.
 constexpr int checked_iterations = 4;
+// Seconds for one launch: a clock that stands still ends here.
 constexpr int most_iterations = 1 << 20;
 
 void check_chains(Workbench& bench,

@@ -47,7 +47,7 @@ class CudaDevice : public Device {
       std::size_t total = 0;
       check(cudaMemGetInfo(&available, &total));
       // The driver allocates in pieces of 2 MiB and keeps some for itself.
-      constexpr double kept = 256.0 * 1048576.0;
+      constexpr double kept = 256.0 * mebibyte;  // presumed
       return Bytes(std::max(0.0, static_cast<double>(available) - kept));
     } catch (const Error& error) {
       throw_failure(health_, "asking for free memory", error.status(), error.what());
@@ -172,8 +172,9 @@ Workbench::Workbench(const DeviceDescription& description,
       timer_(health, stream_.get()) {}
 
 BatchOptions Workbench::batch_options() const {
+  // Presumed: shorter warms up for nothing, longer times a GPU at its idle clock.
   constexpr std::chrono::milliseconds idle_from{500};
-  constexpr Seconds after_idle{0.3};
+  constexpr Seconds after_idle{0.3};  // of work until the clocks are up; presumed
   BatchOptions options;
   if (std::chrono::steady_clock::now() - finished_ > idle_from) options.warm_up = after_idle;
   return options;
@@ -184,6 +185,7 @@ int Workbench::passes_for(const std::function<BatchWork(int passes)>& work, int 
   BatchOptions options = batch_options();
   const bool idle = options.warm_up > BatchOptions{}.warm_up;
   if (!idle) options.warm_up = Seconds{};
+  // A launch is then below 1 %, and the GPU's timer steps by 1 us at most.
   options.batch = Seconds{0.5e-3};
   options.maximum_repetitions = most;
   BatchFunction launch([&](int passes) { return timer_.time_once(work(passes), 1); });

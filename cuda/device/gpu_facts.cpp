@@ -46,6 +46,7 @@ std::optional<double> from_kilohertz(std::optional<int> kilohertz) {
 std::string uuid_text(const cudaUUID_t& uuid, bool slice) {
   std::string text = slice ? "MIG-" : "GPU-";
   for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
+    // 8-4-4-4-12 digits, RFC 4122, as the driver's tools print it.
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
     text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
   }

@@ -13,10 +13,10 @@
 namespace scaleworth::gpu {
 namespace {
 
-constexpr std::uint32_t vector_bytes = 16;
+constexpr std::uint32_t vector_bytes = 16;  // float4, the widest access of a thread
 constexpr std::uint32_t vector_floats = 4;
-constexpr int most_stream_passes = 1 << 16;
-constexpr std::uint32_t first_seed = 1;
+constexpr int most_stream_passes = 1 << 16;  // a clock that stands still ends here
+constexpr std::uint32_t first_seed = 1;      // any two that differ
 constexpr std::uint32_t second_seed = 2;
 
 StreamOperation operation_of(MemoryKernel kernel) {
@@ -116,6 +116,8 @@ class DeviceStream {
         fetched.get(), sum_.get(), 2 * sizeof(double), cudaMemcpyDeviceToHost, bench_.stream()));
     bench_.timer().wait(doing_);
     const auto* sums = static_cast<const double*>(fetched.get());
+    // Rounding grows with the root of the number: of a whole GPU's memory, 3.5e10 elements, 19 are
+    // allowed, below the 52 of a lost turn. Presumed: less would doubt sound sums.
     const double tolerance = 1e-3 + 1e-4 * std::sqrt(static_cast<double>(elements()));
     if (!(std::abs(sums[0] - sums[1]) <= tolerance)) {
       wrong_result(bench_.health(), "the sum of a " + doing_, 0, sums[0], sums[1]);
@@ -135,7 +137,7 @@ class DeviceStream {
 };
 
 constexpr auto line_bytes = static_cast<std::uint64_t>(probes::chase_stride.value());
-constexpr std::uint64_t cycle_seed = 1;
+constexpr std::uint64_t cycle_seed = 1;  // any: a fixed one repeats the order
 // Of one repetition: enough for the GPU's timer, which may step by a microsecond.
 constexpr int loads_at_least = 4096;
 // What fits an L1 cache of 512 KiB must be walked through in the launch that is timed.
@@ -181,7 +183,7 @@ class Chase {
     const ChaseState state = follow(warm, std::uint64_t{loads_at_least} * repetitions);
     BatchTiming timing;
     timing.time = Seconds(1e-9 * static_cast<double>(state.nanoseconds));
-    if (timing.time.value() > 0.5e-3) {
+    if (timing.time.value() > 0.5e-3) {  // the GPU's timer steps by up to 1 us: 0.2 %
       timing.clock_hz = static_cast<double>(state.cycles) / timing.time.value();
     }
     return timing;
@@ -234,8 +236,10 @@ class Chase {
   ChaseNodes nodes_;
 };
 
+// Checked in each array, spread: a kernel that leaves out a block, or the end, is seen. All would
+// take longer than the samples.
 constexpr std::uint64_t most_stretches = 64;
-constexpr std::uint64_t stretch_elements = 256;
+constexpr std::uint64_t stretch_elements = 256;  // a kilobyte: a warp's share and more
 }  // namespace
 
 DeviceMeasured time_device_stream(Workbench& bench, const StreamWork& work, const Target& target) {

@@ -9,8 +9,7 @@
 
 namespace scaleworth::gpu {
 namespace {
-constexpr double watts_per_milliwatt = 1e-3;
-constexpr unsigned int most_processes = 256;
+constexpr unsigned int most_processes = 256;  // more are said to be more
 
 /// The converted answer with its source, or the driver's reason.
 template <class T, class Convert>
@@ -165,7 +164,7 @@ std::vector<Fact> model_facts(const std::vector<LinkedGpu>& gpus) {
   return facts;
 }
 
-constexpr double bytes_per_megabyte = 1e6;
+constexpr double bytes_per_megabyte = 1e6;  // NVML: MB/s, decimal
 
 std::optional<double> link_rate(const NvmlDevice& device, unsigned int link) {
   auto speed = device.ask_field(nvml::field_nvlink_speed_mbps, link);

@@ -76,10 +76,10 @@ class NvmlSource : public TelemetrySource {
   }
 
  private:
+  // 60 ms: the link changes seldom, a look costs a call.
   static constexpr int looks_per_link_look = 4;
-  static constexpr double hertz_per_megahertz = 1e6;
+  static constexpr double hertz_per_megahertz = 1e6;  // clocks are answered in MHz, energy in mJ
   static constexpr double joules_per_millijoule = 1e-3;
-  static constexpr double watts_per_milliwatt = 1e-3;
 
   /// The answer's value if there is one; else its reason is kept for people, and a lost GPU ends
   /// the source.
@@ -160,7 +160,7 @@ struct TelemetryWatch::Shared {
 
 namespace {
 constexpr double refused = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t refused_reasons = -1;
+constexpr std::int64_t refused_reasons = -1;  // no mask: NVML's bits are counted from the lowest
 constexpr const char* no_answer = "a telemetry call to the driver did not return in time";
 
 double seconds(Clock::duration duration) {

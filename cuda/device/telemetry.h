@@ -61,9 +61,11 @@ Outcome<std::string> power_method(const Outcome<std::shared_ptr<const Nvml>>& nv
                                   const DeviceDescription& device);
 
 struct WatchPace {
+  // NVML renews power every 100 ms (H100, docs/measurements/h100), clocks as often. Less often
+  // misses a change, more often takes the driver's time.
   std::chrono::milliseconds interval{15};
   /// How long `take` waits for a driver that does not return.
-  std::chrono::milliseconds patience{2000};
+  std::chrono::milliseconds patience{2000};  // presumed: calls take milliseconds
 };
 
 /// Reads a GPU's telemetry on a thread of its own while a question is answered:

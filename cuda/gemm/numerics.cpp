@@ -67,6 +67,7 @@ double small_float(std::uint32_t bits, const SmallFloat& form) {
 }
 
 constexpr SmallFloat bits_of_e4m3{4, 3, false, true};
+// See SmallFloat: IEEE's infinities; e4m3 has none.
 constexpr SmallFloat bits_of_e5m2{5, 2, true, false};
 constexpr SmallFloat bits_of_e2m1{2, 1, false, false};
 
@@ -97,6 +98,7 @@ double decoded_result(const GemmRecipe& recipe, std::span<const std::byte> d, st
 Sentinel sentinel_of(const GemmRecipe& recipe) {
   switch (recipe.d_type) {
     case CUDA_R_64F:
+      // Not a number of the type, written as repeated bytes: what no product gives.
       return {0xFF, 0x7FF0'0000'0000'0000, 0x7FF0'0000'0000'0000};
     case CUDA_R_32F:
       return {0xFF, 0x7F80'0000, 0x7F80'0000};

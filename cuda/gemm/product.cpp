@@ -37,7 +37,7 @@ LtLayout make_layout(const GemmContext& context,
 
 /// The largest power of two up to 256 that divides the address of every product of the batch.
 std::size_t batch_alignment(const GemmRecipe& recipe, const GemmProblem& problem) {
-  std::size_t alignment = 256;
+  std::size_t alignment = device_alignment;
   if (problem.batch == 1) return alignment;
   const std::int64_t bits = ((problem.m * problem.k * encoded_bits(recipe.a)) |
                              (problem.k * problem.n * encoded_bits(recipe.b)) |
@@ -45,8 +45,6 @@ std::size_t batch_alignment(const GemmRecipe& recipe, const GemmProblem& problem
   while (alignment > 1 && bits % static_cast<std::int64_t>(8 * alignment) != 0) alignment /= 2;
   return alignment;
 }
-
-constexpr std::size_t alignment = 256;
 
 std::size_t encoded_bytes(OperandEncoding encoding, std::size_t numbers) {
   return (numbers * static_cast<std::size_t>(encoded_bits(encoding)) + 7) / 8;
@@ -158,7 +156,7 @@ void GemmProduct::enqueue(int set,
 }
 
 RotatingArray::RotatingArray(const DeviceHealth& health, std::size_t bytes, int sets)
-    : bytes_(bytes), stride_((bytes + alignment - 1) / alignment * alignment), sets_(sets) {
+    : bytes_(bytes), stride_(aligned(bytes)), sets_(sets) {
   memory_ = allocate_device(health, all_bytes());
 }
 

@@ -18,7 +18,7 @@ namespace {
 // on cc 8.9 and 9.0 keeps 14 bits (DeepSeek-V3 technical report, section 3.3.2). tf32 may be cut as
 // well: 2^-10 for each operand.
 constexpr double cut_fp32 = 0x1p-22;
-constexpr double kept_fp8 = 0x1p-13;
+constexpr double kept_fp8 = 0x1p-13;  // 14 bits: half of the last one
 
 constexpr GemmRecipe recipe_16_bit(NumberFormat format,
                                    OperandEncoding encoding,
@@ -49,7 +49,7 @@ constexpr GemmRecipe recipe_32_bit(NumberFormat format,
           .d_bytes = 4,
           .operand_error = operand_error,
           .accumulate_error = cut_fp32,
-          .result_error = 0x1p-24};
+          .result_error = 0x1p-24};  // half a unit in the last place of the type, here and below
 }
 
 /// An encoding of operands and what the library calls it.
@@ -140,7 +140,7 @@ struct AlgorithmSetting {
   std::size_t bytes;
   int unremarkable;  // the value that is left out
 };
-constexpr int always_printed = -1;
+constexpr int always_printed = -1;  // no setting has this value
 constexpr std::array settings{
     AlgorithmSetting{"tile", CUBLASLT_ALGO_CONFIG_TILE_ID, 4, CUBLASLT_MATMUL_TILE_UNDEFINED},
     AlgorithmSetting{"stages", CUBLASLT_ALGO_CONFIG_STAGES_ID, 4, CUBLASLT_MATMUL_STAGES_UNDEFINED},

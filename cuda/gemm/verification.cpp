@@ -6,6 +6,8 @@
 
 namespace scaleworth::gpu {
 namespace {
+// Rows and columns, so 1,024 elements in every tile row and column of usual products; all would
+// take minutes on the host.
 constexpr int sampled_sides = 32;
 constexpr int sampled_products = 2;  // of a batch
 

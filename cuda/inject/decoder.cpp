@@ -113,6 +113,7 @@ std::uint32_t RecordDecoder::kernel_name(const char* name, Batch& batch) {
 std::uint32_t RecordDecoder::call_name(CUpti_CallbackDomain domain,
                                        CUpti_CallbackId id,
                                        Batch& batch) {
+  // CUPTI's lists are far shorter: a damaged number.
   constexpr CUpti_CallbackId most_calls = 1U << 16U;
   if (id >= most_calls) return 0;
   auto& known = call_names_[domain == CUPTI_CB_DOMAIN_DRIVER_API ? 1 : 0];

@@ -157,6 +157,7 @@ std::string OutputFile::create(const std::string& directory, const std::string& 
   for (int attempt = 1; attempt <= most_tries; ++attempt) {
     path =
         directory + "/" + stem + (attempt == 1 ? "" : "-" + std::to_string(attempt)) + ".swtrace";
+    // Readable for all, as the program's own files.
     descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (descriptor_ >= 0) return {};
     if (errno != EEXIST) break;

@@ -22,10 +22,14 @@ using Clock = std::chrono::steady_clock;
 // CUPTI hands a buffer over when it is full, or at a flush when none of its records is open: a
 // small one is lost for less time when the process is killed.
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20U;
+// Of 1 MiB: memory while the disk is slow; then records are lost.
 constexpr std::size_t most_waiting = 128;
-constexpr std::size_t first_buffers = 4;
+constexpr std::size_t first_buffers = 4;  // ready before the first launch, which must not wait
+// Some 10 MB; presumed: sooner compresses less, later loses more to a kill.
 constexpr std::size_t rows_before_writing = 1U << 17U;
 constexpr std::chrono::milliseconds patience = 10s;  // at exit, for the writer
+// Of host threads, presumed: pauses of some milliseconds show; each look takes microseconds of a
+// core.
 constexpr std::chrono::milliseconds between_samples = 1ms;
 
 std::atomic<Session*> session_of_process{nullptr};
@@ -48,7 +52,7 @@ void start_thread(void (Session::*run)(), Session* session) {
 
 void print_problem(const std::string& line) {
   static std::atomic<int> lines{0};
-  constexpr int most_lines = 5;
+  constexpr int most_lines = 5;  // then the program's own output would drown
   if (++lines <= most_lines) std::fprintf(stderr, "scaleworth trace: %s\n", line.c_str());
 }
 
@@ -111,7 +115,7 @@ bool Session::start() {
 
 void Session::trace_device() {
   int untried = 0;
-  constexpr int trying = 3;
+  constexpr int trying = 3;  // neither untried (0), nor the outcomes
   if (!device_tried_.compare_exchange_strong(untried, trying)) return;
   TracerEvents events;
   if (window_.watches_profiler()) {
@@ -242,6 +246,7 @@ void Session::print_failure(const std::string& failure) {
 /// Says so when NCCL launches kernels and CUPTI hands over nothing: every launch leaves some 300
 /// bytes, so that many would have filled several buffers, and at the end even one comes.
 void Session::watch_buffers(bool last) {
+  // Four buffers, by the 300 bytes above.
   constexpr std::uint64_t most_without = 4 * buffer_bytes / 300;
   calls_of_nccl_ += static_cast<std::uint64_t>(
       std::ranges::count_if(batch_.collectives, [](const CollectiveRow& row) {

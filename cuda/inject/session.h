@@ -44,6 +44,8 @@ class Inbox {
   void empty_into(Batch& batch, const std::function<std::uint32_t(std::string_view, Batch&)>& name);
 
  private:
+  // Until the writer comes, once a second: presumed, far above what programs bring. More rows are
+  // lost, and counted.
   static constexpr std::size_t most_of_a_kind = 1U << 18U;
   /// Adds `row` to `rows` while there is room.
   template <class Row>

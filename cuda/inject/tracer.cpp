@@ -34,7 +34,7 @@ constexpr std::array noisy_driver_calls{CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttri
 
 // CUPTI's buffer callbacks carry no user pointer.
 std::atomic<RecordBuffers*> process_buffers{nullptr};
-constexpr std::size_t orphan_bytes = std::size_t{1} << 20U;
+constexpr std::size_t orphan_bytes = std::size_t{1} << 20U;  // as the session's buffers
 
 /// Null when memory is short.
 std::uint8_t* map_memory(std::size_t bytes, int flags) {

@@ -53,8 +53,9 @@ __global__ void chase(ChaseState* state, std::uint64_t warm_loads, std::uint64_t
 }  // namespace
 
 cudaError_t launch_chase_link(const ChaseNodes& nodes, cudaStream_t stream) {
+  // Any size that fills a multiprocessor: this kernel is not timed.
   constexpr unsigned threads = 256;
-  constexpr unsigned most_blocks = 4096;
+  constexpr unsigned most_blocks = 4096;  // more than run at once; threads take several nodes
   const unsigned needed = (nodes.count + threads - 1) / threads;
   const unsigned blocks = needed < most_blocks ? needed : most_blocks;
   if (blocks == 0) return cudaErrorInvalidValue;

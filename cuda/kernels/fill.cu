@@ -6,8 +6,8 @@
 
 namespace scaleworth::gpu {
 namespace {
-constexpr int block_threads = 256;
-constexpr int most_blocks = 4096;
+constexpr int block_threads = 256;  // any size that fills a multiprocessor: not timed
+constexpr int most_blocks = 4096;   // more than run at once; threads take several numbers
 
 // The finaliser of MurmurHash3 (Appleby, public domain) over both halves of the index.
 __host__ __device__ inline float uniform(std::uint64_t index, std::uint32_t seed) {
@@ -19,6 +19,7 @@ __host__ __device__ inline float uniform(std::uint64_t index, std::uint32_t seed
   hash ^= hash >> 13U;
   hash *= 0xc2b2ae35U;
   hash ^= hash >> 16U;
+  // 24 bits: exact in fp32.
   return static_cast<float>(static_cast<std::int32_t>(hash) >> 8) * 0x1p-23F;
 }
 
@@ -76,6 +77,7 @@ __global__ void sum_of(const float* data, std::uint64_t count, double* sum) {
 }
 
 __device__ float place_term(std::size_t index) {
+  // As `place_term` of probes/collective_probe.cpp.
   return static_cast<float>((static_cast<unsigned>(index) * 2654435761U) >> 22U);
 }
 

@@ -7,8 +7,8 @@
 
 namespace scaleworth::gpu {
 namespace {
-constexpr int block_threads = 256;
-constexpr unsigned grid_blocks = 4096;
+constexpr int block_threads = 256;      // any size that fills a multiprocessor: not timed
+constexpr unsigned grid_blocks = 4096;  // more than run at once
 
 /// Steele, Lea & Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014): the output
 /// function of SplitMix64, here of a counter.
@@ -28,6 +28,7 @@ __device__ float uniform(std::uint64_t random) {
 /// Statistics 29, 1958), on the upper and the lower 24 bits.
 __device__ float drawn(std::uint64_t random, bool normal) {
   if (!normal) return uniform(random);
+  // Above 0, for the logarithm.
   const float first = static_cast<float>((random >> 40) + 1) * (1.0F / 16777216.0F);
   const float second = static_cast<float>(random & 0xffffffU) * (1.0F / 16777216.0F);
   return sqrtf(-2.0F * logf(first)) * cospif(2.0F * second);
@@ -35,7 +36,7 @@ __device__ float drawn(std::uint64_t random, bool normal) {
 
 /// Codes 0 to 7 are 0, 0.5, 1, 1.5, 2, 3, 4, 6; the nearest is taken, the even code in a tie.
 __device__ unsigned e2m1_code(std::uint64_t random, bool normal) {
-  const float value = 6.0F * drawn(random, normal);
+  const float value = 6.0F * drawn(random, normal);  // 6 is the largest of the type
   const float size = fabsf(value);
   const unsigned code = (size > 0.25F) + (size >= 0.75F) + (size > 1.25F) + (size >= 1.75F) +
                         (size > 2.5F) + (size >= 3.5F) + (size > 5.0F);
@@ -70,6 +71,7 @@ __device__ auto encoded(std::uint64_t random, bool normal) {
     return static_cast<std::uint8_t>(127U - static_cast<unsigned>(random >> 62));
   } else {
     static_assert(encoding == OperandEncoding::scale_ue4m3);
+    // From 2^-4 to 1: scales that differ and lose nothing.
     const float scale = 0.0625F + 0.9375F * 0.5F * (uniform(random) + 1.0F);
     return __nv_cvt_float_to_fp8(scale, __NV_SATFINITE, __NV_E4M3);
   }

@@ -16,9 +16,10 @@ enum class FmaFormat { fp64, fp32, fp16, bf16 };
 /// bf16: of pairs of them), of `fma_steps` * iterations steps each. 4 blocks of 8 warps fit on a
 /// multiprocessor: 8 warps per scheduler, with 8 chains each, where 4 FMAs in flight are enough.
 inline constexpr int fma_block_threads = 256;
-inline constexpr int fma_chains = 8;
+inline constexpr int fma_chains = 8;  // of each thread, see above
+// Of each chain between two turns of the loop: its cost is below 1 %.
 inline constexpr int fma_steps = 16;
-inline constexpr int fma_blocks_per_multiprocessor = 4;
+inline constexpr int fma_blocks_per_multiprocessor = 4;  // 32 warps, 8 of each scheduler
 
 /// x = x a + b, rounded once to the format. `a` and `b` must be exact in it.
 struct FmaConstants {
@@ -61,7 +62,7 @@ Kernel by_unroll(const Kernel (&kernels)[4], int unroll) {
 /// L1, so that a repeated pass is served by L2 or memory and never by L1.
 struct StreamKernel {
   StreamOperation operation = StreamOperation::read;
-  int block_threads = 512;
+  int block_threads = 512;  // as `usual` of probes/gpu/roofline_plan.cpp
   int unroll = 4;
   bool streaming = false;
 };
@@ -74,7 +75,7 @@ struct StreamArrays {
   const float* b = nullptr;
   const float* c = nullptr;
   std::uint64_t vectors = 0;
-  float scalar = 0.5F;
+  float scalar = 0.5F;  // exact: results can be compared bit by bit
   /// read: the sum of all elements is added if `want_sum`; never otherwise, which the compiler
   /// cannot know.
   double* sum = nullptr;
@@ -97,7 +98,7 @@ cudaError_t stream_occupancy(const StreamKernel& kernel, int* blocks);
 /// Node i lies `stride` i bytes behind `base` and gets the address of node next[i].
 struct ChaseNodes {
   void* base = nullptr;
-  std::uint64_t stride = 128;
+  std::uint64_t stride = 128;           // `probes::chase_stride`
   const std::uint32_t* next = nullptr;  // on the GPU
   std::uint32_t count = 0;
 };
@@ -111,6 +112,7 @@ struct ChaseState {
   std::uint64_t cycles;
 };
 
+// The loop's own cycles are then below 1 % of the loads'.
 inline constexpr int chase_loads_at_once = 32;
 
 /// One thread follows `warm_loads` addresses, then `loads` timed ones (both multiples of

@@ -125,6 +125,7 @@ constexpr Kernel with_threads[] = {stream<operation, threads, 1, streaming>,
 template <StreamOperation operation, bool streaming>
 Kernel by_threads(const StreamKernel& kernel) {
   switch (kernel.block_threads) {
+    // The sizes of probes/gpu/roofline_plan.cpp; others are not compiled.
     case 256:
       return by_unroll(with_threads<operation, 256, streaming>, kernel.unroll);
     case 512:

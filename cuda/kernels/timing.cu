@@ -33,7 +33,7 @@ __global__ void stream_block(volatile StreamBlockWords* words,
       __threadfence_system();
       return;
     }
-    __nanosleep(500);
+    __nanosleep(500);  // leaves the memory bus to others; small beside a batch of 20 ms
   }
 }
 

@@ -5,7 +5,7 @@ namespace scaleworth::gpu {
 namespace {
 void fill_cublas(const SharedLibrary& library, CublasLt& table) {
   const decltype(&cublasLtGetVersion) get_version = library.need("cublasLtGetVersion");
-  constexpr std::int64_t oldest = 120000;
+  constexpr std::int64_t oldest = 120000;  // CUDA 12.0, whose structures the calls have
   const auto version = static_cast<std::int64_t>(get_version());
   if (version < oldest) {
     throw UnusableLibrary(

@@ -60,6 +60,7 @@ std::string copy_in_memory(const std::string& file) {
   const int from = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   const int to = ::memfd_create("libcupti", MFD_CLOEXEC);
   ssize_t sent = 1;
+  // Below Linux's limit of 2 GiB a call.
   while (from >= 0 && to >= 0 && sent > 0) sent = ::sendfile(to, from, nullptr, 1U << 30U);
   if (from >= 0) ::close(from);
   if (from >= 0 && to >= 0 && sent == 0) return fmt::format("/proc/self/fd/{}", to);

@@ -131,6 +131,7 @@ LibraryError::LibraryError(const std::string& library,
       code_(code) {}
 
 std::string version_text(std::int64_t version) {
+  // NVIDIA's libraries: 10000 major + 100 minor + patch.
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 }  // namespace scaleworth::gpu

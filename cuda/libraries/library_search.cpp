@@ -77,6 +77,7 @@ std::vector<fs::path> python_prefixes(const SearchScope& scope) {
       return {pyenv_prefix(file.parent_path(), scope)};
     }
     std::vector<fs::path> prefixes;
+    // Of symbolic links: a loop ends; installations have two or three.
     constexpr int longest_chain = 8;
     for (int link = 0; link < longest_chain && !file.empty(); ++link, file = follow(file, scope)) {
       prefixes.push_back(file.parent_path().parent_path());

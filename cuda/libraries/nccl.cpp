@@ -7,7 +7,7 @@ void fill_nccl(const SharedLibrary& library, Nccl& table) {
   const decltype(&ncclGetVersion) get_version = library.need("ncclGetVersion");
   int version = 0;  // 10000 major + 100 minor + patch; before 2.9 the major version counts 1000
   if (get_version(&version) != ncclSuccess) throw UnusableLibrary("ncclGetVersion fails");
-  constexpr int oldest = 21800;
+  constexpr int oldest = 21800;  // 2.18: ncclCommSplit, see nccl.h
   if (version < oldest) {
     throw UnusableLibrary(
         "version number {} is too old, {} is needed", version, version_text(oldest));

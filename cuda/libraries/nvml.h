@@ -97,6 +97,8 @@ enum Field : unsigned int {
 }  // namespace scaleworth::gpu::nvml
 
 namespace scaleworth::gpu {
+inline constexpr double watts_per_milliwatt = 1e-3;  // power is answered in mW
+
 /// The first pointers are set; the others are null where the driver has no such function, and a
 /// function that is there may still answer `not_supported` for a GPU. Calls are thread-safe.
 /// Prototypes: NVIDIA's NVML API reference, version 13.0; units in the comments.

@@ -15,7 +15,7 @@
 namespace scaleworth::gpu {
 namespace {
 
-constexpr std::size_t alignment_bytes = 4096;
+constexpr std::size_t alignment_bytes = 4096;  // a page: no two buffers share one, as in programs
 
 /// Out of place: the receive buffer starts at the next page after the send buffer.
 std::size_t receive_offset(const MessageShape& shape) {

@@ -16,8 +16,8 @@ namespace scaleworth::gpu {
 namespace {
 
 // NCCL's own buffers come out of the same memory when communicators are made.
-constexpr Bytes kept_for_nccl{1.5 * 1024 * 1024 * 1024};
-constexpr double usable_share = 0.95;
+constexpr Bytes kept_for_nccl{1.5 * gibibyte};
+constexpr double usable_share = 0.95;  // presumed, for what else comes meanwhile
 // Rank 0 alone writes down results meanwhile.
 constexpr std::chrono::hours waiting_limit{2};
 // Thousands of ranks take tens of seconds.

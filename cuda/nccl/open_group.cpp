@@ -16,8 +16,8 @@
 
 namespace scaleworth::probes {
 namespace {
-constexpr int default_port = 29431;
-constexpr int highest_port = 65535;
+constexpr int default_port = 29431;  // any that is seldom used; --rendezvous gives another
+constexpr int highest_port = 65535;  // 16 bits
 
 /// NCCL refuses two ranks of one host on one GPU, and distinguishes hosts by NCCL_HOSTID: each rank
 /// becomes a host of its own, and what is left between them is the loopback network. What the user

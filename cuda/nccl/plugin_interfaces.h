@@ -22,8 +22,8 @@ enum class NcclFunction : int {
   all_reduce = 4
 };
 
-inline constexpr int nccl_algorithms = 7;
-inline constexpr int nccl_protocols = 3;
+inline constexpr int nccl_algorithms = 7;  // NCCL_NUM_ALGORITHMS of that version
+inline constexpr int nccl_protocols = 3;   // NCCL_NUM_PROTOCOLS: LL, LL128, Simple
 
 /// A C function with variable arguments: level, subsystems, file, line, format.
 using NcclLogger =

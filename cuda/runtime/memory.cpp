@@ -17,10 +17,10 @@
 namespace scaleworth::gpu {
 namespace {
 double as_mebibytes(std::size_t bytes) {
-  return static_cast<double>(bytes) / 1048576.0;
+  return static_cast<double>(bytes) / 1048576.0;  // 2^20
 }
 
-constexpr int most_nodes = 1024;
+constexpr int most_nodes = 1024;  // of Linux (CONFIG_NODES_SHIFT is 10 at most)
 constexpr int mask_bits = sizeof(unsigned long) * CHAR_BIT;
 
 /// libnuma does no more than this; without it there is one dependency less. 0 or errno.

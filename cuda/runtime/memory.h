@@ -20,8 +20,15 @@ struct FreeUnlessLost {
 using DeviceBuffer = std::unique_ptr<void, FreeUnlessLost<&cudaFree>>;
 using PinnedBuffer = std::unique_ptr<void, FreeUnlessLost<&cudaFreeHost>>;
 
-/// `bytes` of the current device's memory, uninitialised, aligned to 256 bytes. `health` must
-/// outlive it. Throws OutOfMemory or gpu::Error.
+/// Of what the runtime allocates (CUDA C++ Programming Guide, device memory accesses), bytes. Parts
+/// of one allocation keep it: products choose slower kernels for operands that are aligned to less.
+inline constexpr std::size_t device_alignment = 256;
+constexpr std::size_t aligned(std::size_t bytes) {
+  return (bytes + device_alignment - 1) / device_alignment * device_alignment;
+}
+
+/// `bytes` of the current device's memory, uninitialised, aligned to `device_alignment`. `health`
+/// must outlive it. Throws OutOfMemory or gpu::Error.
 DeviceBuffer allocate_device(const DeviceHealth& health, std::size_t bytes);
 
 /// `bytes` of page-locked host memory, zeroed, at the same address for the host and all GPUs.

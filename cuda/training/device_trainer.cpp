@@ -21,8 +21,7 @@ bool is_straggler(const TrainingWork& work, Rank rank) {
 
 // The buffers, and a line of memory for a straggler's clock.
 std::size_t arena_bytes(const TransformerShape& shape, std::int64_t sequences) {
-  constexpr std::size_t mark_line = 256;
-  return static_cast<std::size_t>(training_bytes(shape, sequences).value()) + mark_line;
+  return static_cast<std::size_t>(training_bytes(shape, sequences).value()) + device_alignment;
 }
 }  // namespace
 
@@ -214,6 +213,7 @@ void DeviceTrainer::wait_for(cudaEvent_t event, int step) {
               : "the GPU hangs or another program keeps it busy; see nvidia-smi and dmesg for "
                 "Xid");
     }
+    // Far below a step, and leaves the core.
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
@@ -243,8 +243,8 @@ ClockMap DeviceTrainer::end_clock() {
 }
 
 std::uint64_t DeviceTrainer::weight_fingerprint() {
-  constexpr std::size_t places = 16;
-  constexpr std::size_t longest = 65536;
+  constexpr std::size_t places = 16;  // spread over the weights; a fault between two is not seen
+  constexpr std::size_t longest = 65536;  // numbers of each: below a millisecond to copy
   const std::size_t total = model_.layout().total;
   const std::size_t length = std::min(longest, total);
   std::vector<float> sample(length);

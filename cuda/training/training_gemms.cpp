@@ -17,7 +17,7 @@ ColumnMajorMatrix transpose_of(const Operand& operand, std::int64_t rows, std::i
 }
 
 int common_alignment(const GemmCall& call) {
-  std::uintptr_t bits = 256;
+  std::uintptr_t bits = device_alignment;
   for (const Bfloat16* address : {call.a.data,
                                   call.b.data,
                                   static_cast<const Bfloat16*>(call.result.data),

@@ -28,10 +28,9 @@ LayerBuffers make_layer(const TransformerShape& shape,
 
 /// Of the step numbered from 0: the rate and the corrections of Adam, as on the host.
 AdamFactors adam_factors(int step) {
-  constexpr double learning_rate = 1e-3;
   const int count = step + 1;
-  return {static_cast<float>(learning_rate / (1.0 - std::pow(0.9, count))),
-          static_cast<float>(1.0 / (1.0 - std::pow(0.999, count)))};
+  return {static_cast<float>(adam_rate / (1.0 - std::pow(adam_beta1, count))),
+          static_cast<float>(1.0 / (1.0 - std::pow(adam_beta2, count)))};
 }
 
 // Counting sort of the tokens by what they are; equal ones keep their order.
@@ -117,9 +116,8 @@ DeviceArena::DeviceArena(const DeviceHealth& health, std::size_t bytes, cudaStre
 }
 
 void* DeviceArena::allocate(std::size_t bytes) {
-  constexpr std::size_t alignment = 256;
   const std::size_t start = used_;
-  used_ += (bytes + alignment - 1) / alignment * alignment;
+  used_ += aligned(bytes);
   if (used_ > bytes_) throw std::logic_error("the training needs more memory than was counted");
   return static_cast<std::byte*>(memory_.get()) + start;
 }

@@ -121,13 +121,12 @@ class CountingMemory final : public TrainingMemory {
  public:
   void* allocate(std::size_t bytes) override {
     const std::size_t start = bytes_;
-    bytes_ += (bytes + alignment - 1) / alignment * alignment;
-    return reinterpret_cast<void*>(alignment + start);
+    bytes_ += aligned(bytes);
+    return reinterpret_cast<void*>(device_alignment + start);
   }
   std::size_t bytes() const { return bytes_; }
 
  private:
-  static constexpr std::size_t alignment = 256;
   std::size_t bytes_ = 0;
 };
 

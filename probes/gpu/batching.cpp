@@ -15,6 +15,7 @@
 
 namespace scaleworth::probes {
 namespace {
+// A batch with gaps is run again so often: once or twice may be chance of the host.
 constexpr int gaps_until_smaller = 2;
 
 BatchTiming run_once(const BatchFunction& run, int repetitions) {
@@ -170,7 +171,7 @@ DeviceMeasured sample_batches(const BatchFunction& run,
 std::optional<double> clock_between(std::span<const ClockStamp> before,
                                     std::span<const ClockStamp> after,
                                     std::uint64_t batch) {
-  constexpr std::uint64_t shortest_ns = 500'000;
+  constexpr std::uint64_t shortest_ns = 500'000;  // the timer steps by up to 1 us: 0.2 %
   std::vector<double> clocks;
   for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
     const ClockStamp& first = before[i];

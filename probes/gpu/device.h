@@ -26,7 +26,7 @@ struct StreamWork {
 struct ChaseWork {
   Bytes working_set;
 };
-inline constexpr Bytes chase_stride{128};
+inline constexpr Bytes chase_stride{128};  // a cache line: each load is one line, none comes free
 
 /// One end of a transfer: this node's memory, or a GPU by its ordinal.
 struct Endpoint {

@@ -23,7 +23,7 @@ std::string first_line(const path& file) {
   std::ifstream stream(file);
   std::string line;
   std::getline(stream, line);
-  return line.substr(0, 4096);
+  return line.substr(0, 4096);  // a line of /proc or /sys; longer is none of theirs
 }
 
 std::vector<path> entries(const path& folder) {

@@ -103,6 +103,7 @@ void keep_highest_clock(DeviceMeasured& measured);
 struct GemmFormat {
   NumberFormat input = NumberFormat::bf16;
   bool fast_accumulation = true;
+  bool leading = false;  // gets most of the time: the 16-bit one that comes first, fp8_e4m3
 };
 
 /// quick: bf16 (fp16 where there is none), fp8, tf32 and fp32; standard: all that the compute
@@ -122,9 +123,7 @@ struct GemmEffort {
   std::size_t shape_trials = 40;  // 0: no search for the best shape
 };
 
-/// `leading`: a format that gets most of the time: 16-bit and the first fp8.
 GemmEffort gemm_effort(Suite suite, bool leading);
-bool is_leading(const GemmFormat& format);
 
 /// GPUs by kind (`kind_of`), by index, in the order of the node.
 std::vector<std::vector<std::size_t>> device_kinds(const std::vector<DeviceDescription>& devices);

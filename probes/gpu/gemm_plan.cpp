@@ -15,7 +15,7 @@ namespace {
 constexpr Seconds open_time{0.1};
 /// Loading the kernel of a candidate at its first call.
 constexpr Seconds load_time{0.01};
-constexpr Seconds verify_time{0.05};
+constexpr Seconds verify_time{0.05};  // for estimates, as below
 /// Clocks fall within a few hundred milliseconds.
 constexpr Seconds burst_time{0.1};
 /// Between two windows the power limiter lets the clock rise; an H200 takes some 0.15 s to fall
@@ -25,8 +25,8 @@ constexpr Seconds settle_time{0.3};
 constexpr std::size_t burst_samples = 20;
 /// Proposals that libraries really give, of those asked for.
 constexpr int usual_proposals = 32;
-constexpr Seconds trial_time{0.22};
-constexpr std::size_t usual_trials = 15;
+constexpr Seconds trial_time{0.22};       // of one shape: opening, proposals, `trial_budget`
+constexpr std::size_t usual_trials = 15;  // on an H200 (docs/measurements/h200)
 
 bool is_fp8(NumberFormat format) {
   return format == NumberFormat::fp8_e4m3 || format == NumberFormat::fp8_e5m2;
@@ -74,7 +74,7 @@ std::vector<GemmFormat> gemm_formats(Suite suite, int compute_capability) {
   std::vector<GemmFormat> formats;
   for (const NumberFormat format : order) {
     if (!has_format(format, compute_capability)) continue;
-    formats.push_back({format, true});
+    formats.push_back({format, true, format == half || format == NumberFormat::fp8_e4m3});
     if (suite == Suite::standard && is_fp8(format) && accumulates_fast(compute_capability)) {
       formats.push_back({format, false});
     }
@@ -82,19 +82,15 @@ std::vector<GemmFormat> gemm_formats(Suite suite, int compute_capability) {
   return formats;
 }
 
-bool is_leading(const GemmFormat& format) {
-  return format.input == NumberFormat::bf16 ||
-         (format.input == NumberFormat::fp8_e4m3 && format.fast_accumulation);
-}
-
 GemmEffort gemm_effort(Suite suite, bool leading) {
   GemmEffort effort;
   effort.brief = {.wanted = 16, .large_workspace = false, .coarse_limit = Seconds(0.5), .kept = 2};
   if (suite == Suite::quick) {
     effort.reference = {.wanted = 32, .coarse_limit = Seconds(1.0), .kept = 3};
+    // Three windows: where clocks settle later the last one counts, with a warning.
     effort.sustained.maximum = Seconds(6.0);
     effort.shape_search = Seconds(8.0);
-    effort.shape_trials = leading ? 24 : 0;
+    effort.shape_trials = leading ? 24 : 0;  // the published shapes and one move in each direction
     return effort;
   }
   if (leading) {
@@ -102,8 +98,8 @@ GemmEffort gemm_effort(Suite suite, bool leading) {
     effort.other_cubes = true;
     effort.patterns = {OperandData::normal, OperandData::zero};
   }
-  effort.shape_search = Seconds(30.0);
-  effort.shape_trials = leading ? 80 : 0;
+  effort.shape_search = Seconds(30.0);     // so that the suite ends in minutes; presumed
+  effort.shape_trials = leading ? 80 : 0;  // H200: 11 to 18, then three dull moves
   return effort;
 }
 
@@ -126,6 +122,7 @@ Seconds search_time(const SearchEffort& effort) {
   const double proposals = std::min(effort.wanted, usual_proposals);
   const double finalists = static_cast<double>(effort.kept);
   const Seconds coarse =
+      // Half again for the warm-up of each, as in gemm_search.cpp.
       std::min(proposals * (load_time + 1.5 * effort.coarse), effort.coarse_limit);
   const Seconds fine = static_cast<double>(effort.rounds) * (effort.fine_sample + effort.coarse);
   return open_time + effort.wake_up + coarse + finalists * (verify_time + fine);
@@ -166,13 +163,14 @@ Bytes gemm_footprint(const GemmProblem& problem) {
 int rotating_sets(Bytes footprint, Bytes l2_cache) {
   if (footprint.value() <= 0.0) return 2;
   const double sets = std::ceil(2.0 * l2_cache.value() / footprint.value());
+  // Beyond 4,096 products are so small that launches decide; the number only bounds memory.
   return static_cast<int>(std::clamp(sets, 2.0, 4096.0));
 }
 
 Bytes gemm_memory(const GemmProblem& problem, Bytes l2_cache) {
   const Bytes footprint = gemm_footprint(problem);
   return static_cast<double>(rotating_sets(footprint, l2_cache)) * footprint +
-         Bytes(256.0 * mebibyte);
+         Bytes(256.0 * mebibyte);  // the largest workspace that is asked for
 }
 
 std::optional<std::string> shape_objection(const GemmProblem& problem) {
@@ -251,6 +249,7 @@ Point ChosenGemm::burst(Seconds pause) {
 Point ChosenGemm::steady(Pass pass, const SustainedRule& rule) {
   for (Seconds elapsed = rule.window;; elapsed += rule.window) {
     check_interrupt();
+    // Of products that outlast a window: enough for its slope and spread.
     GemmPace pace = gap_free(rule.window, 7);
     pace.warm_up = settle_time;
     DeviceMeasured measured = session_->time(choice_.best, pace);

@@ -17,9 +17,11 @@
 
 namespace scaleworth::probes {
 namespace {
+// The library puts the likely best first. Presumed: fewer may miss a shape's best, more takes the
+// time of other shapes.
 constexpr int trial_proposals = 6;
-constexpr Seconds trial_pick{0.002};
-constexpr Seconds trial_budget{0.04};
+constexpr Seconds trial_pick{0.002};   // to tell proposals apart by per cents
+constexpr Seconds trial_budget{0.04};  // five samples, by which shapes are ranked
 /// Then it is not the shapes.
 constexpr int most_failed_trials = 3;
 /// A product that lasts longer than this is left out of the cubes.
@@ -61,6 +63,7 @@ std::optional<GemmCandidate> fastest(GemmSession& session) {
   std::optional<GemmCandidate> best;
   double best_s = std::numeric_limits<double>::infinity();
   for (const GemmCandidate& candidate :
+       // As frameworks give from Hopper on.
        session.candidates(trial_proposals, Bytes(32.0 * mebibyte))) {
     check_interrupt();
     const DeviceMeasured measured =
@@ -81,7 +84,7 @@ class FormatMeasurement {
       Device& device, const GemmFormat& format, Suite suite, Attempts& attempts, double& rate)
       : device_(device),
         format_(format),
-        effort_(gemm_effort(suite, is_leading(format))),
+        effort_(gemm_effort(suite, format.leading)),
         library_(required(device.gemm_library())),
         attempts_(attempts),
         recorder_(attempts.recorder),
@@ -180,6 +183,8 @@ class FormatMeasurement {
   void measure_cubes() {
     // The small cube shows how long the large ones would last.
     std::unique_ptr<ChosenGemm> small;
+    // Cubes of 8192 are what public tables have most; 4096 is the next that fills a large GPU,
+    // 16384 shows whether the rate still rises.
     attempt(cube(4096), [&] { small = chosen(ProductFamily::cube, cube(4096), effort_.brief); });
     if (!small) return;
     if (takes_too_long(cube(8192))) {
@@ -209,6 +214,7 @@ class FormatMeasurement {
       const std::unique_ptr<GemmSession> session = device_.open_gemm(tried.problem);
       const std::optional<GemmCandidate> candidate = fastest(*session);
       if (!candidate) throw NothingToMeasure("the library proposes no algorithm");
+      // A median that one sample does not move.
       const DeviceMeasured measured = session->time(*candidate, gap_free(trial_budget, 5));
       recorder_.add(gemm_point(tried, Pass::trial, *candidate, measured));
       const std::optional<double> time = median(measured.time_s);
@@ -299,7 +305,7 @@ std::vector<Job> jobs_for(const DeviceDescription& device,
     jobs.push_back({key_of(format.input), [=, &attempts](Device& on, const Progress& progress) {
                       FormatMeasurement(on, format, suite, attempts, *rate).cubes(progress);
                     }});
-    if (gemm_effort(suite, is_leading(format)).shape_trials == 0) continue;
+    if (gemm_effort(suite, format.leading).shape_trials == 0) continue;
     searches.push_back(
         {key_of(format.input), [=, &attempts](Device& on, const Progress& progress) {
            FormatMeasurement(on, format, suite, attempts, *rate).best_shape(progress);
@@ -345,7 +351,7 @@ bool measure_kind(const std::vector<Device*>& equal,
 /// The cube by which GPUs are compared, in the first format of the quick suite.
 GemmProblem reference_cube(const DeviceDescription& device) {
   const NumberFormat format = gemm_formats(Suite::quick, device.compute_capability).front().input;
-  return {.input = format, .m = 8192, .n = 8192, .k = 8192};
+  return {.input = format, .m = 8192, .n = 8192, .k = 8192};  // as in `measure_cubes`
 }
 
 // Whether GPUs of a node are equally fast, and what they cost each other in power and heat.
@@ -373,6 +379,7 @@ Prepared measure_alone(Devices& devices,
     const auto leave_out = [&](const std::exception& reason) {
       recorder.warn(fmt::format("gpu {} left out: {}", description.ordinal, reason.what()));
     };
+    // The rest is the time together.
     recorder.progress(0.8 * done++ / static_cast<double>(devices.size()),
                       fmt::format("gpu {} alone", description.ordinal));
     try {
@@ -444,7 +451,7 @@ Seconds estimate_gpu_gemm(const DeviceSetting& setting) {
       continue;
     }
     for (const GemmFormat& format : gemm_formats(setting.suite, capability)) {
-      total += format_time(gemm_effort(setting.suite, is_leading(format)));
+      total += format_time(gemm_effort(setting.suite, format.leading));
     }
   }
   return total;

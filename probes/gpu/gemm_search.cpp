@@ -30,7 +30,7 @@ void append(DeviceMeasured& all, DeviceMeasured turn) {
   all.bytes = turn.bytes;
 }
 
-constexpr int broken_in_a_row = 3;
+constexpr int broken_in_a_row = 3;  // see the header: then it is not the candidates
 
 struct Timed {
   GemmCandidate candidate;
@@ -59,6 +59,7 @@ class AlgorithmSearch {
     std::vector<GemmCandidate> all = session_.candidates(effort_.wanted, Bytes(32.0 * mebibyte));
     if (effort_.large_workspace) {
       const auto within_less = static_cast<int>(all.size());
+      // See gemm.h.
       for (GemmCandidate& more : session_.candidates(effort_.wanted, Bytes(256.0 * mebibyte))) {
         const auto same = std::ranges::find(all, more.description, &GemmCandidate::description);
         if (same != all.end()) continue;
@@ -130,6 +131,7 @@ class AlgorithmSearch {
       pace.warm_up = 0.5 * effort_.coarse;
       Timed entry{candidate, std::move(*measured)};
       record(Pass::coarse, entry);
+      // The warm-up is half a sample; a long product takes one of each at least.
       spent += std::max(1.5 * effort_.coarse, 3.0 * Seconds(entry.median_s()));
       if (possible(entry)) all.push_back(std::move(entry));
     }
@@ -219,6 +221,7 @@ std::optional<double> relative_change(const std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     moment += (static_cast<double>(i) - 0.5 * (n - 1.0)) * values[i];
   }
+  // Least squares over 0..n-1: sum of squares n (n^2 - 1) / 12.
   return 12.0 * moment / (n * n - 1.0) / mean;
 }
 

@@ -6,9 +6,10 @@
 
 namespace scaleworth::probes {
 namespace {
+// Ranks that share one GPU talk through sockets: larger takes seconds and shows nothing more.
 constexpr Bytes largest_shared{1 << 22};
 constexpr Bytes largest_quick{gibibyte};
-constexpr Bytes largest_standard{16.0 * gibibyte};
+constexpr Bytes largest_standard{16.0 * gibibyte};  // as acceptance tests of clusters use
 // Forced ways and variants of a call: the low-latency protocols have long lost there, and the rest
 // has its bandwidth.
 constexpr Bytes largest_of_variants{gibibyte};

@@ -61,12 +61,10 @@ Point make_point(const CollectiveWork& work,
   return point;
 }
 
-constexpr Bytes small_message{1 << 20};
-
 /// Each pair takes a communicator of its own: with at most eight partners for a node.
 std::vector<std::vector<std::pair<int, int>>> pair_rounds_of(int nodes) {
-  constexpr std::size_t most_partners = 8;
-  if (nodes < 3) return {};  // of two, each could be at fault
+  constexpr std::size_t most_partners = 8;  // each takes a communicator of its own; presumed
+  if (nodes < 3) return {};                 // of two, each could be at fault
   auto rounds = pair_rounds(nodes);
   rounds.resize(std::min(rounds.size(), most_partners));
   return rounds;
@@ -75,15 +73,17 @@ std::vector<std::vector<std::pair<int, int>>> pair_rounds_of(int nodes) {
 // For estimates and budgets only: 8 GPUs behind a switch, small messages at the upper end of what
 // is published for one process per node.
 constexpr double operation_latency_s = 30e-6;
-constexpr double message_rate = 200e9;  // B/s
-constexpr double setting_s = 6e-3;      // agreement, buffers, graph or connections, recording
-constexpr double warm_operations = 5.0;
-constexpr double block_s = 1e-3;  // shortest repetition of several operations
-constexpr double least_operations = 2.0;
+constexpr double message_rate = 200e9;    // B/s
+constexpr double setting_s = 6e-3;        // agreement, buffers, graph or connections, recording
+constexpr double warm_operations = 5.0;   // as collective_run.cpp runs
+constexpr double block_s = 1e-3;          // shortest repetition of several operations
+constexpr double least_operations = 2.0;  // fewer are no block
 
 StoppingTarget nccl_target(const CollectiveWork& work, const NcclPlanning& planning) {
   const bool latency = work.mode == CollectiveMode::isolated && work.message <= small_message;
   const bool quick = planning.suite == Suite::quick;
+  // As everywhere: 1 %. Latencies scatter and cost little: more samples. Time: of some hundred
+  // settings.
   return {.relative_half_width = 0.01,
           .maximum_samples = latency ? 400U : 100U,
           .time_budget = Seconds(quick ? 0.01 : 0.04)};
@@ -243,7 +243,7 @@ class Sweep {
 
 /// As many ways as one node with a switch offers, of those asked for, for the estimate.
 OfferedWays usual_ways(const std::vector<CollectiveAlgorithm>& asked) {
-  constexpr std::size_t protocols = 3;
+  constexpr std::size_t protocols = 3;  // LL, LL128, Simple
   std::size_t most = asked.empty() ? 7 : 0;
   for (const CollectiveAlgorithm& way : asked) most += way.protocol.empty() ? protocols : 1;
   const auto ways = [&](std::size_t offered) {

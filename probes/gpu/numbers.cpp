@@ -17,7 +17,7 @@ struct FormatFacts {
   int significant_bits;  // of a multiply-add of the CUDA cores; 0: there is none
 };
 
-constexpr int any = 1000;
+constexpr int any = 1000;  // compute capability: above any
 // In the order of the enumeration.
 constexpr std::array facts{FormatFacts{NumberFormat::fp64, {1, 1}, 0, any, 53},
                            FormatFacts{NumberFormat::fp32, {1, 1}, 0, any, 24},

@@ -47,6 +47,8 @@ class TimeBudget {
  public:
   /// `now`, in seconds since any moment; tests have a clock of their own.
   explicit TimeBudget(std::function<double()> now) : now_(std::move(now)), end_s_(now_()) {}
+  // A tenth and a second beyond the estimate: it is one of medians. Less would cut runs that are
+  // sound.
   void begin(Seconds estimate) { end_s_ = std::max(end_s_, now_()) + 1.0 + 1.1 * estimate.value(); }
   bool is_over() const { return now_() >= end_s_; }
   /// What `action` takes is none of the probes' time.

@@ -18,13 +18,16 @@ MemoryPlace place_of(const Endpoint& endpoint) {
 }
 
 namespace {
+// As the paces of roofline_probes.cpp.
 constexpr SuitePace transfer_pace{{Seconds(0.2), 20}, {Seconds(0.3), 20}};
-constexpr double memory_share = 0.25;  // source, target and both directions fit
-constexpr double smallest_size = 4.0 * kibibyte;
+constexpr double memory_share = 0.25;             // source, target and both directions fit
+constexpr double smallest_size = 4.0 * kibibyte;  // a page; below it start-up time alone
 constexpr Bytes large_size{256.0 * mebibyte};
 // Larger ones would show no more: the host's memory takes longer to prepare than to copy.
 constexpr Bytes glance_size{64.0 * mebibyte};
+// Shorter ones end before both run at once.
 constexpr double both_directions_from = 16.0 * mebibyte;
+// PCIe of the GPUs of these compute capabilities, for estimates: Ampere, Hopper.
 constexpr int gen4_capability = 80;
 constexpr int gen5_capability = 90;
 
@@ -42,6 +45,7 @@ Bytes fitting(const PlannedDevice& planned, Bytes wished) {
 
 std::vector<Bytes> sizes_of(const PlannedDevice& planned) {
   const bool quick = planned.suite == Suite::quick;
+  // The rate is the link's from some MiB on; the standard suite shows that it stays.
   const Bytes largest = fitting(planned, Bytes((quick ? 64.0 : 1024.0) * mebibyte));
   const double factor = quick ? 16.0 : 4.0;
   return geometric(smallest_size, largest.value(), factor, [](double size) { return Bytes(size); });
@@ -74,12 +78,14 @@ void add_sizes(const PlannedDevice& planned, std::vector<TransferWork>& works) {
 double host_rate(bool pinned, const DeviceDescription& description) {
   if (!pinned) return 6e9;
   if (description.compute_capability >= gen5_capability) return 50e9;
+  // B/s with pinned memory (H100, H200: 55); pageable 6, where those reach 14 to 17: too slow only
+  // makes a plan longer.
   return description.compute_capability >= gen4_capability ? 24e9 : 12e9;
 }
 
 /// Mapping, locking, filling and checking the host's memory.
 Seconds transfer_preparation(const TransferWork& work) {
-  constexpr double byte_s = 0.8e-9;
+  constexpr double byte_s = 0.8e-9;  // one core fills and checks some 1.2 GB/s
   const double ends =
       static_cast<double>(!work.source.device) + static_cast<double>(!work.target.device);
   return Seconds(byte_s * ends * work.bytes.value() * (work.both_directions ? 2.0 : 1.0));

@@ -18,7 +18,7 @@ namespace scaleworth::probes::host {
 namespace {
 /// Values of CBLAS_ORDER and CBLAS_TRANSPOSE in cblas.h.
 enum CblasOrder : int { cblas_row_major = 101 };
-enum CblasTranspose : int { cblas_no_transpose = 111, cblas_transpose = 112 };
+enum CblasTranspose : int { cblas_no_transpose = 111, cblas_transpose = 112 };  // of cblas.h
 
 /// Prototypes of cblas.h for the LP64 build (32-bit int dimensions). The library stays loaded until
 /// the process ends: its threads cannot be stopped safely.

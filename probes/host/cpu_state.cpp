@@ -41,7 +41,7 @@ Fact fact(const char* name, const CpuClock& clock) {
   return {name, clock.hz ? std::optional<Value>(*clock.hz) : std::nullopt, clock.source};
 }
 
-constexpr double shortest_watch_s = 1.0;
+constexpr double shortest_watch_s = 1.0;    // 100 ticks of 10 ms: shares are then good to 1 %
 constexpr double impossible_excess = 0.05;  // beyond what ticks and late accounting explain
 struct LoadFact {
   const char* name;

@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 /// Of a dimension: the library's 32-bit int. Of k in fp32: half of where the rounding bound of
 /// gemm_check.h ends.
 constexpr std::int64_t largest_dimension = (std::int64_t{1} << 31) - 1;
-constexpr std::int64_t deepest_fp32 = std::int64_t{1} << 23;
+constexpr std::int64_t deepest_fp32 = std::int64_t{1} << 23;  // that bound ends at k 2^-24 = 1
 /// Below this share of `workers` CPUs the library did not use the threads that it was given.
 constexpr double used_share = 0.6;
 
@@ -182,7 +182,7 @@ std::vector<T> uniform(std::int64_t count, std::uint64_t& state) {
   std::vector<T> values(count);
   // As many leading bits as the significand holds, so that the largest stays below one.
   constexpr int bits = std::numeric_limits<T>::digits;
-  constexpr T scale = T{2} / static_cast<T>(std::uint64_t{1} << bits);
+  constexpr T scale = T{2} / static_cast<T>(std::uint64_t{1} << bits);  // exact: a power of two
   for (T& value : values) value = static_cast<T>(next(state) >> (64 - bits)) * scale - T{1};
   return values;
 }

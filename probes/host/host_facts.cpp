@@ -59,6 +59,7 @@ std::optional<int> unless_zero(int count) {
 }
 
 std::string one_line(const std::string& file) {
+  // A line of /sys; longer is none.
   return std::string(trimmed(read_text(file, 256).value_or(std::string())));
 }
 

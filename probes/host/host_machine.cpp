@@ -16,7 +16,7 @@ using BlasOutcome = Outcome<std::shared_ptr<const Blas>>;
 /// taken to have one as large as common server CPUs have, so that working sets meant for memory
 /// still leave it.
 Bytes largest_caches(int workers) {
-  constexpr Bytes assumed{512.0 * 1024 * 1024};
+  constexpr Bytes assumed{512.0 * mebibyte};
   const Outcome<Topology> topology = read_topology();
   Bytes most;
   if (const auto* known = std::get_if<Topology>(&topology)) {

@@ -17,6 +17,7 @@ void tighten(Limit<T>& limit, const std::optional<T>& value, const std::string& 
   if (value && *value < limit.value.value_or(T(unlimited))) limit = {value, source};
 }
 
+// Version 1 says "no limit" as 2^63 less a page; no machine has an exbibyte.
 constexpr std::int64_t unlimited_memory = std::int64_t{1} << 60;
 
 /// Calls `read(folder, version 2?)` for each folder in which files of the controller may lie: each

@@ -138,7 +138,7 @@ std::optional<std::string> read_text(const std::string& path, std::size_t limit)
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   std::string content;
-  std::string block(4096, '\0');
+  std::string block(4096, '\0');  // /proc hands over a page at a time
   while (content.size() < limit) {
     const std::size_t wanted = std::min(block.size(), limit - content.size());
     file.read(block.data(), static_cast<std::streamsize>(wanted));

@@ -36,7 +36,7 @@ int topology_number(int cpu, const char* name, int fallback) {
 /// The allowed CPUs in ascending order. The mask of a machine with more than 1024 CPUs does not
 /// fit cpu_set_t, so it grows until the kernel accepts it.
 std::vector<int> allowed_cpus() {
-  for (std::size_t capacity = 1024; capacity <= 1U << 20; capacity *= 2) {
+  for (std::size_t capacity = 1024; capacity <= 1U << 20; capacity *= 2) {  // to a million CPUs
     std::vector<unsigned long> words(capacity / (8 * sizeof(unsigned long)));
     auto* mask = reinterpret_cast<cpu_set_t*>(words.data());
     const std::size_t bytes = words.size() * sizeof(unsigned long);
@@ -75,6 +75,7 @@ std::int64_t calibrate(WorkerTeam& team, const UnitWork& work, Seconds goal) {
     const auto scaled = [&](double factor) {
       return std::max<std::int64_t>(1, std::llround(static_cast<double>(units) * factor));
     };
+    // From half on one step in proportion ends; 2^50 units of anything outlast a run.
     if (share >= 0.5 || units > (std::int64_t{1} << 50)) return scaled(1.0 / share);
     // A cold first run says little: grow at most tenfold per step.
     units = std::max(units + 1, scaled(std::min(10.0, 1.0 / std::max(share, 1e-9))));
@@ -193,6 +194,7 @@ struct WorkerTeam::State {
     arrived.fetch_add(1, std::memory_order_acq_rel);
     // Spinning starts all within a fraction of a microsecond; yielding keeps a busy CPU usable.
     for (int spins = 0; arrived.load(std::memory_order_acquire) < all; ++spins) {
+      // Presumed: longer than an undisturbed worker takes to come.
       if (spins > 20'000) std::this_thread::yield();
     }
   }

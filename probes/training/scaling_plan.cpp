@@ -72,7 +72,7 @@ TransformerShape choose_shape(const RankCapacity& capacity, const ShapeFamily& f
   return family.member(family.widths.front());
 }
 
-constexpr int calibration_steps = 5;
+constexpr int calibration_steps = 5;  // a median that one disturbed step does not move
 
 /// Its steps of all ranks.
 Seconds calibrate(RankGroup& group, const ShapeFamily& family, const StepSizes& sizes) {
@@ -112,6 +112,7 @@ void check_straggler(const RankGroup& group, const RankOptions& options) {
 /// Fewer steps, then fewer rounds, where a network makes steps long, so that all of it keeps about
 /// the planned time.
 Rounds paced(Rounds rounds, Seconds step, Seconds target) {
+  // Times the planned step: shorter ones keep all rounds; presumed.
   constexpr double tolerated = 3.0;
   constexpr auto fewest = static_cast<double>(fewest_samples);
   const double share = tolerated * (target / std::max(step, target));
@@ -208,6 +209,8 @@ Seconds estimate_series(const PlanInputs& setting, const ShapeFamily& family) {
 }  // namespace
 
 Rounds rounds_of(Suite suite, const ShapeFamily& family, bool one_count) {
+  // GPUs drift over seconds: more and shorter rounds in turn, so that all settings see the same.
+  // Counts of steps are presumed: fewer widen the intervals, more only take time.
   if (suite == Suite::standard) return family.drifts && one_count ? Rounds{4, 15} : Rounds{3, 20};
   return family.drifts && one_count ? Rounds{5, 6} : Rounds{2, 10};
 }
@@ -250,6 +253,7 @@ StepSizes choose_sizes(RankGroup& group,
     } catch (const OutOfMemory& failure) {
       if (next.width == family.widths.front() && tried.batch == 1) throw;
       recorder.warn(fmt::format("the training step becomes smaller: {}", failure.what()));
+      // The estimate was too low: with 30 % less the next size down is surely tried, not the same.
       capacity.memory = 0.7 * family.memory(next, tried.batch);
     }
   }

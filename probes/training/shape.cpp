@@ -12,25 +12,30 @@ namespace {
 TransformerShape host_member(std::int64_t width) {
   return {.layers = 2,
           .width = width,
+          // 64 columns for each head, as GPT-2.
           .heads = std::max<std::int64_t>(1, width / 64),
           .sequence = 64,
           .vocabulary = 512};
 }
 
 TransformerShape device_member(std::int64_t width) {
+  // Heads of 128 columns, as most large models have; layers few enough that memory fits the widest.
   return {.layers = 8, .width = width, .heads = width / 128, .sequence = 1024, .vocabulary = 32768};
 }
 
 constexpr float initial_deviation = 0.02F;  // GPT-2
 
+// Presumed: so few that the loss falls within tens of steps.
 constexpr std::uint64_t alphabet_limit = 64;
 }  // namespace
 
 const ShapeFamily& host_family() {
   static const ShapeFamily family{
       .member = &host_member,
+      // By 1.3 to 2: the batch fills what a width leaves of the step.
       .widths = {32, 64, 128, 192, 256, 384, 512, 768},
       .memory = &training_memory,
+      // Presumed: long against an all-reduce, and tens of steps in a second.
       .target_step = Seconds(0.025),
       .precision = NumberFormat::fp32,
       .bucket = TrainingWork{}.bucket,
@@ -43,12 +48,13 @@ const ShapeFamily& host_family() {
 const ShapeFamily& device_family() {
   static const ShapeFamily family{
       .member = &device_member,
+      // As above; multiples of 512 fill tiles.
       .widths = {512, 1024, 1536, 2048, 3072, 4096, 6144, 8192},
       .memory = &device_training_memory,
-      .target_step = Seconds(0.05),
+      .target_step = Seconds(0.05),  // so that launches and events do not count
       .precision = NumberFormat::bf16,
       // As frameworks choose them: large enough for the links, small enough to overlap.
-      .bucket = Bytes(32.0 * 1024.0 * 1024.0),
+      .bucket = Bytes(32.0 * mebibyte),
       .setup = Seconds(0.6),  // memory, weights, the products' plans
       // From the narrowest member to the widest that fits.
       .calibration = 2.5 * (calibration_length * Seconds(0.05) + Seconds(0.6)),
@@ -59,6 +65,7 @@ const ShapeFamily& device_family() {
 
 std::int64_t parameter_count(const TransformerShape& shape) {
   const std::int64_t d = shape.width;
+  // See the header, as the counts below.
   const std::int64_t layer = 12 * d * d + 13 * d;
   return 2 * shape.vocabulary * d + shape.sequence * d + shape.layers * layer + 2 * d;
 }
@@ -94,7 +101,7 @@ Bytes device_training_memory(const TransformerShape& shape, std::int64_t sequenc
   const double once = 2.0 * (15.0 * d + scores + static_cast<double>(shape.vocabulary)) + 20.0;
   const double token = static_cast<double>(shape.layers) * layer + once;
   const double tokens = static_cast<double>(shape.sequence * sequences);
-  constexpr double fixed = 64.0 * 1024.0 * 1024.0;
+  constexpr double fixed = 64.0 * mebibyte;  // for sums and workspace (32 MiB, training_gemms.cpp)
   return Bytes(16.0 * static_cast<double>(parameter_count(shape)) + tokens * token + fixed);
 }
 
@@ -212,6 +219,7 @@ void fill_batch(const TransformerShape& shape,
       tokens[sample * length + i] = static_cast<std::int32_t>(letter * vocabulary / letters);
       const std::uint64_t bits = random_bits(seed + 1, number + i);
       const bool surprise = bits % 8 == 0;
+      // Any fixed successor would do: this visits all of 64 (Hull and Dobell's theorem).
       letter = surprise ? (bits >> 8U) % letters : (5 * letter + 3) % letters;
     }
   }

@@ -12,6 +12,12 @@
 #include <vector>
 
 namespace scaleworth::probes {
+/// Adam's rate and decays, as Kingma and Ba, arXiv 1412.6980, recommend: on every machine the same,
+/// so that the loss after a step can be compared. No time depends on them.
+inline constexpr double adam_rate = 1e-3;
+inline constexpr double adam_beta1 = 0.9;
+inline constexpr double adam_beta2 = 0.999;
+
 inline constexpr int calibration_length = 7;  // steps, warm-up included
 
 /// The training step that a kind of machine is given, from a fixed family of shapes, so that a step

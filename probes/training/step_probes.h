@@ -61,6 +61,7 @@ RankProbe::Measure measure_device_training;
 
 RankProbe::Estimate estimate_device_training;
 
+// Plans, connections, caches: presumed; fewer show in the first round.
 inline constexpr int warmup_steps = 3;
 
 struct Rounds {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "assets/advice.h"
 #include "report/attribution/attribution_report.h"
-#include "report/names.h"
+#include "report/words.h"
 #include "src/core/files/toml_table.h"
 
 #include <map>
@@ -37,6 +37,7 @@ std::optional<Advice> advice_on(const AdviceSubject& subject) {
       const std::vector<std::string> keys = one.texts("on");
       const std::vector<std::string> findings = one.texts("found");
       if (findings.size() != keys.size()) one.refuse("found has not one text for each key");
+      const std::size_t entry = by_subject.size();
       for (std::size_t i = 0; i < keys.size(); ++i) {
         const auto on = subject_of(keys[i]);
         if (!on) one.refuse(keys[i] + " is nothing that advice is on");
@@ -44,7 +45,9 @@ std::optional<Advice> advice_on(const AdviceSubject& subject) {
                            findings[i],
                            one.text("do"),
                            one.text("text"),
-                           one.optional_text("url").value_or("")};
+                           one.optional_text("url").value_or(""),
+                           {},
+                           entry};
       }
     }
     return by_subject;

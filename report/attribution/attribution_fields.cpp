@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
 #include "report/render.h"
+#include "report/words.h"
 #include "src/core/files/json_reader.h"
 
 #include <cmath>
@@ -19,6 +20,30 @@ constexpr VerdictWords verdict_words{.yes = "no straggler",
 // follows from the rest.
 template <class Json>
 constexpr bool reads = std::is_same_v<std::remove_const_t<Json>, JsonReader>;
+
+/// In words; read back it is what the file states.
+std::optional<Finding> stated(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(Finding(FindingId::stated, text));
+}
+template <class Json>
+void put_finding(Json& json, const char* key, auto& finding) {
+  std::string text = said(finding);
+  json(key, text, or_null);
+  if constexpr (reads<Json>) finding = stated(text);
+}
+template <class Json>
+void put_sentence(Json& json, const char* key, auto& finding, const FieldOptions& options) {
+  std::string text = sentence(finding);
+  json(key, text, options);
+  if constexpr (reads<Json>) finding = stated(text.substr(0, text.find_last_not_of('.') + 1));
+}
+template <class Json>
+void put_findings(Json& json, const char* key, auto& findings) {
+  std::vector<std::string> texts = said(findings);
+  json(key, texts);
+  if constexpr (reads<Json>)
+    findings = mapped(texts, [](const auto& text) { return Finding(FindingId::stated, text); });
+}
 
 Place place_of(const Attribution& job, Rank rank) {
   return place_at(std::ranges::lower_bound(job.recordings, rank, {}, &RankRecording::rank) -
@@ -124,20 +149,10 @@ void late_cause(Json& json, auto& cause) {
 
 constexpr auto cause_share = []<class Json>(Json& json, auto& share) {
   late_cause(json, share.cause);
-  std::string detail = share.detail_text();
   json("time_ns", share.time);
-  json("detail", detail, or_null);
-  if constexpr (reads<Json>) {
-    share.detail = detail;
-    if (share.cause != LateCause::host || detail.empty()) return;
-    share.host = HostCause::other;
-    for (const HostCause one : every<HostCause>) {
-      const std::string word = word_of(one);
-      if (detail != word && !detail.starts_with(word + ": ")) continue;
-      share.host = one;
-      share.detail = detail.substr(std::min(word.size() + 2, detail.size()));
-    }
-  }
+  std::optional<Finding> detail = share.in_detail();
+  put_finding(json, "detail", detail);
+  if constexpr (reads<Json>) share.detail = detail;
 };
 
 template <class Json>
@@ -166,7 +181,7 @@ void straggler(Json& json, auto& one, const AttributionView* view) {
 
 template <class Json>
 void stragglers(Json& json, auto& report, const AttributionView* view) {
-  json("abstention", report.abstention, or_null);
+  put_finding(json, "abstention", report.abstention);
   json("taking_turns", report.taking_turns);
   json("recurrence",
        report.recurrence,
@@ -232,7 +247,8 @@ constexpr auto what_if = []<class Json>(Json& json, auto& one) {
 
 constexpr auto efficiency = [](auto& json, auto& one) {
   json.named("efficiency");
-  json.members("window", or_null(one.window), "runtime_ns", one.runtime);
+  put_finding(json, "window", one.window);
+  json("runtime_ns", one.runtime);
   json.members("parallel", or_null(one.parallel), "load_balance", or_null(one.load_balance));
   json.members("serialization", or_null(one.serialization), "host", or_null(one.host));
   json.members("dependency", or_null(one.dependency));
@@ -245,7 +261,8 @@ constexpr auto efficiency = [](auto& json, auto& one) {
 
 constexpr auto clocks = [](auto& json, auto& report) {
   json("comparable", report.comparable);
-  json.members("reason", or_null(report.reason), "method", or_null(report.method));
+  put_finding(json, "reason", report.reason);
+  put_finding(json, "method", report.method);
   json("error_ns", report.error);
   json("causality_violations", report.causality_violations);
   json.array("ranks", report.ranks, [](auto& entry, auto& clock) {
@@ -292,10 +309,11 @@ void report_fields(Fields& json, const AttributionView& view) {
 template <class Json>
 void document(Json& json, auto& job, const AttributionView* view) {
   if constexpr (!reads<Json>) report_fields(json, *view);
-  json("contradictions", job.contradictions);
-  json("remarks", job.remarks);
+  put_findings(json, "contradictions", job.contradictions);
+  put_findings(json, "remarks", job.remarks);
   const auto steps = [&](auto& of, auto& choice) {
-    of.members("source", or_null(choice.source), "sentence", or_null(choice.sentence));
+    of("source", choice.source, or_null);
+    put_sentence(of, "sentence", choice.found, or_null);
     of("found", choice.steps);
     of("excluded", choice.excluded);
     if constexpr (!reads<Json>) {
@@ -330,7 +348,7 @@ void document(Json& json, auto& job, const AttributionView* view) {
     entry("ranks", one.ranks);
     entry("varies", one.varies);
     entry("per_step_ns", one.per_step);
-    entry("sentence", one.sentence);
+    put_sentence(entry, "sentence", one.found, {});
   });
   json.object("collectives", [&](auto& collectives) {
     collectives("matched", job.collectives.size());
@@ -342,7 +360,7 @@ void document(Json& json, auto& job, const AttributionView* view) {
   });
   json.object("efficiency", job.efficiency, efficiency);
   json("graph_share", job.graph_share);
-  json("efficiency_reason", job.efficiency_reason, or_null);
+  put_finding(json, "efficiency_reason", job.efficiency_reason);
   json.object("clocks", job.clocks, clocks);
   json.array("classes", job.classes, class_time);
   json.array("recordings", job.recordings, recording);

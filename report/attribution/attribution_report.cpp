@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
 
-#include "report/names.h"
 #include "report/render.h"
+#include "report/words.h"
 
 #include <map>
 
@@ -78,7 +78,7 @@ Table shortened(Table table) {
 }
 
 Section remarks(const Attribution& attribution) {
-  Section section{"remarks", "", {}, attribution.remarks, {}};
+  Section section{"remarks", "", {}, said(attribution.remarks), {}};
   if (section.list.size() > most_summary_rows) {
     const std::size_t left_out = section.list.size() - most_summary_rows;
     section.list.resize(most_summary_rows);
@@ -92,10 +92,9 @@ Section remarks(const Attribution& attribution) {
         fmt::format("{} kernels match no rule and count as compute; --details names the largest.",
                     unclassified));
   }
-  if (!attribution.efficiency && attribution.recordings.size() > 1 &&
-      !attribution.efficiency_reason.empty()) {
-    section.lead.push_back(fmt::format("No efficiency: {}.", attribution.efficiency_reason));
-  }
+  if (const auto& why = attribution.efficiency_reason;
+      why && !attribution.efficiency && attribution.recordings.size() > 1)
+    section.lead.push_back(fmt::format("No efficiency: {}.", said(*why)));
   return section;
 }
 
@@ -155,16 +154,12 @@ std::string render_attribution(const Attribution& attribution,
                          options);
 }
 
-void CollectiveTime::add(const CollectiveWait& collective) {
-  for (const auto& participant : collective.participants) {
-    (participant.below_error ? either : wait) += in_seconds(participant.wait);
-    (participant.known ? transfer : either) += in_seconds(participant.transfer);
-  }
-}
-
 CollectiveTime collective_time(const CollectiveWait& collective) {
   CollectiveTime time;
-  time.add(collective);
+  for (const auto& participant : collective.participants) {
+    (participant.below_error ? time.either : time.wait) += in_seconds(participant.wait);
+    (participant.known ? time.transfer : time.either) += in_seconds(participant.transfer);
+  }
   return time;
 }
 
@@ -206,62 +201,33 @@ const HostRange* named_range(const AttributionView& view, HostCause cause) {
 }
 
 namespace {
-struct UnknownSays {
-  UnknownWork kind;
-  const char* is;      // after its amount, in the first sentence
-  const char* remedy;  // likewise
-};
-constexpr std::array unknown_says{
-    UnknownSays{UnknownWork::whole_graph,
-                "is in CUDA graphs recorded as one piece",
-                "record with node-level tracing (nsys profile --cuda-graph-trace=node)"},
-    UnknownSays{UnknownWork::missing_kernels,
-                "is work that was launched and not recorded",
-                "record with node-level tracing of graphs, or without graphs"},
-    UnknownSays{UnknownWork::awaited_work,
-                "is work from before the recording, for which the CPU waits",
-                "record from some steps earlier"},
-    UnknownSays{UnknownWork::unknown_communication,
-                "is in kernels that may be communication and match no rule",
-                "state what they are by --rules FILE"}};
-
+constexpr std::array unknown_ids{
+    std::pair(UnknownWork::whole_graph, FindingId::whole_graphs),
+    std::pair(UnknownWork::missing_kernels, FindingId::work_not_recorded),
+    std::pair(UnknownWork::awaited_work, FindingId::work_from_before),
+    std::pair(UnknownWork::unknown_communication, FindingId::maybe_communication)};
 }  // namespace
 
-std::vector<Limit> limits_of_steps(const AttributionView& view) {
+std::vector<Finding> limits_of_steps(const AttributionView& view) {
   const StepChoice& choice = view.attribution.step_choice;
   const std::string outside = share_text(choice.outside);
-  std::vector<Limit> limits;
-  if (choice.limit == StepLimit::few_steps)
-    limits.push_back({"no whole step recorded",
-                      "At least three steps are needed for one that is whole: record more."});
-  if (choice.limit == StepLimit::whole_span)
-    limits.push_back(
-        {"no steps found",
-         "No steps were found, the figures are of all that is recorded: mark each step "
-         "(profiler.step() or an NVTX range) and record three or more."});
+  std::vector<Finding> limits;
+  if (choice.limit == StepLimit::few_steps) limits.emplace_back(FindingId::no_whole_step);
+  if (choice.limit == StepLimit::whole_span) limits.emplace_back(FindingId::no_steps_marked);
   if (choice.limit == StepLimit::marked_part)
-    limits.push_back({outside + " outside of steps",
-                      fmt::format("{} of the GPU time lies before the first step, behind the last "
-                                  "or in pauses between them: it is in no figure.",
-                                  outside)});
+    limits.emplace_back(FindingId::part_is_marked, outside);
   if (choice.limit == StepLimit::mostly_outside)
-    limits.push_back({outside + " is outside of steps",
-                      fmt::format("{} of the GPU time lies outside of the steps: mark each step "
-                                  "(profiler.step() or an NVTX range), or record steps alone.",
-                                  outside)});
+    limits.emplace_back(FindingId::mostly_outside, outside);
   if (choice.pauses > 0)
-    limits.push_back(
-        {share_text(choice.between) + " of time between steps",
-         fmt::format("{} of the time from the first step to the last is {} between marked steps{}: "
-                     "it is in no figure.",
-                     share_text(choice.between),
-                     choice.pauses == 1 ? "a pause" : fmt::format("{} pauses", choice.pauses),
-                     choice.pause_name.empty() ? "" : fmt::format(" ({})", choice.pause_name))});
+    limits.emplace_back(
+        choice.pause_name.empty() ? FindingId::time_between_steps
+                                  : FindingId::time_between_steps_in,
+        share_text(choice.between),
+        choice.pauses == 1 ? FindingId::a_pause : Finding(FindingId::pauses, choice.pauses),
+        choice.pause_name);
   if (!limits.empty() || !view.averages || !view.averages->only_excluded) return limits;
-  const char* kind = exclusion_kind(*view.attribution.ledger.front().excluded);
-  return {{fmt::format("no steady step, {} only", kind),
-           fmt::format("No step counts as steady state ({}): the figures are of excluded steps.",
-                       kind)}};
+  return {
+      {FindingId::only_excluded_steps, exclusion_kind(*view.attribution.ledger.front().excluded)}};
 }
 
 std::string step_text(const AttributionView& view, double step) {
@@ -271,85 +237,73 @@ std::string step_text(const AttributionView& view, double step) {
       duration_text(step));
 }
 
-std::string unknown_work_sentence(const AttributionView& view, UnknownWork kind) {
+Finding unknown_work(const AttributionView& view, UnknownWork kind) {
   const MeanLedger& mean = view.averages->mean;
   const double time = mean.unknown_work[index_of(kind)];
-  const auto* says = std::ranges::find(unknown_says, kind, &UnknownSays::kind);
-  return fmt::format("{} of {} ({}) {}: {}",
-                     duration_text(time),
-                     step_text(view, mean.step.mean),
-                     share_text(time / mean.step.mean),
-                     says->is,
-                     says->remedy);
+  const auto* known =
+      std::ranges::find(unknown_ids, kind, &std::pair<UnknownWork, FindingId>::first);
+  return {known->second,
+          duration_text(time),
+          step_text(view, mean.step.mean),
+          share_text(time / mean.step.mean)};
 }
 
 namespace {
 /// Of the mean step, of which not all is known.
-std::vector<Limit> unknown_limits(const AttributionView& view) {
-  std::vector<Limit> limits;
+std::vector<Finding> unknown_limits(const AttributionView& view) {
+  std::vector<Finding> limits;
   if (!view.averages) return limits;
   const MeanLedger& mean = view.averages->mean;
   constexpr double noted = 0.01;  // of the step
-  for (const UnknownSays& one : unknown_says) {
-    const double time = mean.unknown_work[index_of(one.kind)];
-    if (time < noted * mean.step.mean || time <= 0.0) continue;
-    limits.push_back({share_text(time / mean.step.mean) + " is work not known",
-                      unknown_work_sentence(view, one.kind) +
-                          ". How much of it is compute or communication is not known."});
+  for (const auto& [kind, id] : unknown_ids) {
+    const double time = mean.unknown_work[index_of(kind)];
+    if (time >= noted * mean.step.mean && time > 0.0)
+      limits.emplace_back(FindingId::work_of_unknown_division,
+                          unknown_work(view, kind),
+                          share_text(time / mean.step.mean));
   }
   const double undivided = mean.part(Part::exposed_undivided).mean;
   if (!mean.known(Part::exposed_wait) || undivided > noted * mean.step.mean)
-    limits.push_back(
-        {"how much is waiting: unknown",
-         fmt::format("Exposed communication of {} per step ({}) has partners without a "
-                     "recording, or that the recordings do not name: how much of it "
-                     "is waiting is n/a.",
-                     duration_text(undivided),
-                     share_text(undivided / mean.step.mean))});
+    limits.emplace_back(FindingId::waiting_unknown,
+                        duration_text(undivided),
+                        share_text(undivided / mean.step.mean));
   return limits;
+}
+
+Finding missing_recordings(const Attribution& job) {
+  const int ranks = job_ranks(job);
+  const Finding of(
+      job.job_size.stated ? FindingId::some_of_ranks : FindingId::some_of_ranks_at_least,
+      job.recordings.size(),
+      ranks);
+  if (!job.stragglers.stragglers.empty()) return {FindingId::left_recordings_of_costs, of, ranks};
+  return {job.recordings.size() == 1 ? FindingId::left_a_recording : FindingId::left_recordings,
+          of};
 }
 }  // namespace
 
-std::vector<Limit> recording_limits(const AttributionView& view) {
+std::vector<Finding> recording_limits(const AttributionView& view) {
   const Attribution& job = view.attribution;
-  const int ranks = job_ranks(job);
-  std::vector<Limit> limits;
-  for (const std::string& one : job.contradictions) limits.push_back({one, capitalised(one) + "."});
+  std::vector<Finding> limits = job.contradictions;
+  const auto add = [&](const std::vector<Finding>& more) {
+    limits.insert(limits.end(), more.begin(), more.end());
+  };
   const std::string cut = listed(job.recordings, [](const RankRecording& one) {
     return one.losses.contains("truncated_bytes") ? fmt::format("{}", one.rank.index) : "";
   });
-  if (!cut.empty())
-    limits.push_back(
-        {"a file ends early",
-         fmt::format("A file ends early (rank {}): copy it again, or let its writer finish.",
-                     cut)});
-  if (std::cmp_less(job.recordings.size(), ranks)) {
-    const std::string of = fmt::format(
-        "{} of {}{} ranks", job.recordings.size(), job.job_size.stated ? "" : "at least ", ranks);
-    limits.push_back(
-        {of + " recorded",
-         fmt::format("{} left {}{}.",
-                     of,
-                     job.recordings.size() == 1 ? "a recording" : "recordings",
-                     job.stragglers.stragglers.empty()
-                         ? ""
-                         : fmt::format("; costs and GPU-hours are for all {}", ranks))});
-  }
-  for (Limit& one : limits_of_steps(view)) limits.push_back(std::move(one));
+  if (!cut.empty()) limits.emplace_back(FindingId::files_end_early, cut);
+  if (std::cmp_less(job.recordings.size(), job_ranks(job)))
+    limits.push_back(missing_recordings(job));
+  add(limits_of_steps(view));
   if (!job.programs.empty()) {
-    const auto shown = std::min<std::size_t>(job.programs.size(), 3);
-    limits.push_back(
-        {fmt::format("a mean of {} programs", job.programs.size()),
-         fmt::format("By their kernels the ranks run {} programs, which the means mix ({}{}).",
-                     job.programs.size(),
-                     fmt::join(job.programs.begin(), job.programs.begin() + shown, "; "),
-                     shown < job.programs.size() ? "; ..." : "")});
+    std::vector<std::string> shown = job.programs;
+    if (shown.size() > 3) shown = {shown[0], shown[1], shown[2], "..."};
+    limits.emplace_back(
+        FindingId::programs_mixed, job.programs.size(), fmt::format("{}", fmt::join(shown, "; ")));
   }
   if (!job.recordings.empty() && job.recordings.front().on_processor)
-    limits.push_back({"no GPU recorded",
-                      "No GPU: the operators on the processors are the compute, calls of gloo or "
-                      "MPI the communication, the rest is the host."});
-  for (Limit& one : unknown_limits(view)) limits.push_back(std::move(one));
+    limits.emplace_back(FindingId::no_gpu_recorded);
+  add(unknown_limits(view));
   return limits;
 }
 

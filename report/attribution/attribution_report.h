@@ -89,7 +89,6 @@ struct CollectiveTime {
   double transfer = 0.0;
   double either = 0.0;  // waits below the clock error, and where partners left no recording
 
-  void add(const CollectiveWait& collective);
   double whole() const { return wait + transfer + either; }
   /// Absent where nothing is known to be wait or transfer.
   std::optional<double> known(double CollectiveTime::*time) const {
@@ -100,6 +99,9 @@ struct CollectiveTime {
   }
 };
 CollectiveTime collective_time(const CollectiveWait& collective);
+inline CollectiveTime collective_time(const CollectiveSum& sum) {
+  return {in_seconds(sum.wait), in_seconds(sum.transfer), in_seconds(sum.either)};
+}
 /// The collectives with the most waiting, at most `most_collectives`, in time order.
 std::vector<CollectiveWait> listed_collectives(const Attribution& attribution);
 
@@ -127,6 +129,7 @@ struct Advice {
   std::string text;
   std::string url;               // empty: nothing is advised, `text` says why
   std::optional<double> gain{};  // of the step, at most, by the replay
+  std::size_t entry = 0;         // of the file: equal for one piece of advice
 };
 /// What advice is on: why a rank or a host is late, the part of a step that is long, the kind of a
 /// collective that exchanges no gradients (all_to_all, all_gather, send_receive), or another
@@ -217,21 +220,16 @@ std::string work_text(const MachineWork& work);
 /// none.
 const HostRange* named_range(const AttributionView& view, HostCause cause);
 
-/// What keeps the figures from being those of the whole job in its steady state.
-struct Limit {
-  std::string brief;     // of the first sentence, six words at most: "1 of 2 ranks recorded"
-  std::string sentence;  // of the lines
-};
-/// The most important first: files cut off, missing ranks, no steady step, different programs,
-/// unknown work, communication whose waiting is unknown.
-std::vector<Limit> recording_limits(const AttributionView& view);
+/// What keeps the figures from being those of the whole job in its steady state, the most important
+/// first: contradictions, files cut off, missing ranks, no steady step, different programs, unknown
+/// work, communication whose waiting is unknown.
+std::vector<Finding> recording_limits(const AttributionView& view);
 /// Those of them that say what the steps are: too few, little of the work, none that is steady.
-std::vector<Limit> limits_of_steps(const AttributionView& view);
+std::vector<Finding> limits_of_steps(const AttributionView& view);
 /// "each step of 7.61 ms", or, where no steps were found, "the 7.61 ms recorded".
 std::string step_text(const AttributionView& view, double step);
-/// "3.90 ms of each step of 7.61 ms (51.2 %) is in CUDA graphs recorded as one piece: record with
-/// node-level tracing", without a full stop.
-std::string unknown_work_sentence(const AttributionView& view, UnknownWork kind);
+/// Work of the mean step that the recordings do not tell.
+Finding unknown_work(const AttributionView& view, UnknownWork kind);
 
 /// The first sentence is finding, amount, action and at most one of the `recording_limits`, in that
 /// many words at most: what cannot be true, else a recording without a step or of work that is not

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
-#include "report/names.h"
+#include "report/words.h"
 
 namespace scaleworth::report {
 namespace {
-
-std::string sentence(std::string text) {
-  text = capitalised(std::move(text));
-  if (!text.empty() && text.back() != '.') text += '.';
-  return text;
-}
-
 /// Without work of which the recordings do not show what it is.
 double loss_of(const JobMeans& job, Part part) {
   return job.mean.part(part).mean -
@@ -81,9 +74,8 @@ std::string unmatched_line(const Attribution& job) {
 std::string waiting_share(const Attribution& attribution) {
   CollectiveTime whole;
   for (const CollectiveSum& sum : attribution.collective_sums) {
-    whole.wait += in_seconds(sum.wait);
-    whole.transfer += in_seconds(sum.transfer);
-    whole.either += in_seconds(sum.either);
+    const CollectiveTime one = collective_time(sum);
+    whole = {whole.wait + one.wait, whole.transfer + one.transfer, whole.either + one.either};
   }
   const auto share = [&](double CollectiveTime::*time) {
     return whole.share(time) ? share_text(*whole.share(time)) : "n/a";
@@ -156,7 +148,7 @@ std::string lateness_line(const AttributionView& view, const Straggler& straggle
                         duration_text(in_seconds(replay->step_time)));
   // The unit says why.
   if (straggler.level == LateUnit::stage || straggler.level == LateUnit::rotating) return line;
-  return line + " " + capitalised(straggler.cause_text("no single cause explains 80 %")) + ".";
+  return line + " " + sentence(straggler.known_cause(FindingId::no_single_cause));
 }
 
 bool lost_something(const RankRecording& recording) {
@@ -174,6 +166,7 @@ struct Found {
   std::optional<Advice> advice{};
   bool straggler = false;
   std::optional<Part> part{};
+  std::optional<Finding> unknown{};  // work that is not known
 };
 
 /// "Copies that nothing hides take 8.54 ms of each step of 25.2 ms (33.9 %): copy from page-locked
@@ -232,10 +225,8 @@ Found straggler_found(const AttributionView& view, const Straggler& straggler) {
       host_subject(view, HostCause::other) == AdviceSubject(OtherFinding::idle_processor);
   auto advice = advice_on(idle ? OtherFinding::idle_rank : late_subject(view, straggler.cause));
   std::string who = straggler.unit + " change";
-  if (straggler.level != LateUnit::rotating) {
-    who = advice->found;
-    who.replace(who.find("{}"), 2, straggler.unit);
-  }
+  if (straggler.level != LateUnit::rotating)
+    who = fmt::format(fmt::runtime(advice->found), straggler.unit);
   std::string detail;  // " (data loading)"
   const HostCause* host = nullptr;
   if (straggler.cause == LateCause::host && !straggler.shares.empty() &&
@@ -351,9 +342,11 @@ std::vector<Found> all_found(const AttributionView& view, const Straggler* strag
     found.back().part = part;
   }
   for (std::size_t i = 1; i < unknown_works; ++i)
-    if (mean.unknown_work[i] >= least_loss_to_act_on * mean.step.mean)
-      found.push_back(
-          {mean.unknown_work[i], unknown_work_sentence(view, static_cast<UnknownWork>(i))});
+    if (mean.unknown_work[i] >= least_loss_to_act_on * mean.step.mean) {
+      const Finding work = unknown_work(view, static_cast<UnknownWork>(i));
+      found.push_back({mean.unknown_work[i], said(work)});
+      found.back().unknown = work;
+    }
   if (!view.attribution.slow_fabric.empty()) {
     Advice advice = *advice_on(OtherFinding::slow_fabric);
     const SlowFabric& fabric = view.attribution.slow_fabric.front();
@@ -369,11 +362,9 @@ std::vector<Found> all_found(const AttributionView& view, const Straggler* strag
   }
   std::ranges::stable_sort(found, std::greater<>(), &Found::lost);
   const double loading = mean.host_late_by_cause[index_of(HostCause::data_loading)];
-  if (loading >= much_of_a_step * mean.step.mean) {
-    const Found loader = host_found(view);
-    std::erase_if(found, [&](const Found& one) { return one.sentence == loader.sentence; });
-    found.insert(found.begin(), loader);
-  }
+  if (loading >= much_of_a_step * mean.step.mean)
+    std::stable_partition(
+        found.begin(), found.end(), [](const Found& one) { return one.part == Part::host_late; });
   if (const auto slow = slower_than_fabric(view)) found.insert(found.begin(), *slow);
   return found;
 }
@@ -419,10 +410,11 @@ std::string half_seen(const AttributionView& view, const std::vector<Found>& fou
 
 std::string first_sentence(const AttributionView& view, const std::vector<Found>& found) {
   const Attribution& job = view.attribution;
-  const std::vector<Limit> limits = recording_limits(view);
+  const std::vector<Finding> limits = recording_limits(view);
   if (!job.contradictions.empty())
-    return not_reliable(
-        job.contradictions.front(), job.contradictions.size(), "check the files, or record again");
+    return not_reliable(said(job.contradictions.front()),
+                        job.contradictions.size(),
+                        "check the files, or record again");
   if (job.step_choice.limit == StepLimit::graph_capture)
     return "The capture of a graph is recorded, not its runs: record steps that replay it.";
   if (!view.averages)
@@ -432,10 +424,10 @@ std::string first_sentence(const AttributionView& view, const std::vector<Found>
     return "What repeats may be layers and not steps: mark each step (profiler.step() or an NVTX "
            "range) and record three or more.";
   if (job.step_choice.limit == StepLimit::mostly_outside)
-    return limits_of_steps(view).front().sentence;
+    return sentence(limits_of_steps(view).front());
   if (const std::string half = half_seen(view, found); !half.empty()) return half;
   const MeanLedger& mean = view.averages->mean;
-  const std::string sentence =
+  const std::string first =
       !found.empty()
           ? found.front().sentence
           : fmt::format("Healthy: {} of each step of {} is compute, and no loss reaches {}: {}",
@@ -443,8 +435,8 @@ std::string first_sentence(const AttributionView& view, const std::vector<Found>
                         duration_text(mean.step.mean),
                         share_text(least_loss_to_act_on),
                         advice_on(Part::compute)->action);
-  return if_it_fits(sentence, limits.empty() ? "" : fmt::format(" ({})", limits.front().brief)) +
-         ".";
+  const std::string limit = limits.empty() ? "" : words_of(limits.front()).brief;
+  return if_it_fits(first, limit.empty() ? "" : fmt::format(" ({})", limit)) + ".";
 }
 }  // namespace
 
@@ -454,7 +446,7 @@ std::vector<Advice> advice_for(const AttributionView& view) {
   for (const Found& one : all_found(view, worst_straggler(view.attribution))) {
     if (!one.advice || one.advice->url.empty()) continue;
     // What frees the late rank and what frees all of them may be one advice: all gain most.
-    if (Advice* same = find_in(advice, one.advice->text, &Advice::text))
+    if (Advice* same = find_in(advice, one.advice->entry, &Advice::entry))
       same->gain = std::max(same->gain, one.advice->gain);
     else if (advice.size() < most)
       advice.push_back(*one.advice);
@@ -475,24 +467,30 @@ Verdict judge_attribution(const AttributionView& view) {
                        ? Answer::yes
                        : Answer::unknown;
   std::vector<std::string>& lines = verdict.lines;
-  const std::string said = verdict.headline.substr(0, verdict.headline.size() - 1);
-  for (const Limit& limit : recording_limits(view))
-    lines.push_back(limit.sentence.starts_with(said)
-                        ? limit.sentence.substr(std::min(said.size() + 2, limit.sentence.size()))
-                        : limit.sentence);
+  const StepLimit limit = attribution.step_choice.limit;
+  const bool by_figures = attribution.contradictions.empty() && limit != StepLimit::maybe_layers &&
+                          limit != StepLimit::mostly_outside;
+  std::optional<Finding> headline;  // where that is what is found of the recordings
+  if (by_figures && !found.empty()) headline = found.front().unknown;
+  if (limit == StepLimit::mostly_outside && attribution.contradictions.empty() && view.averages)
+    headline = limits_of_steps(view).front();
+  for (const Finding& one : recording_limits(view)) {
+    if (one == headline) continue;
+    const bool goes_on = headline && one.id == FindingId::work_of_unknown_division &&
+                         one.arguments.front() == *headline;
+    lines.push_back(sentence(goes_on ? FindingId::division_unknown : one));
+  }
   const bool straggler_first = !found.empty() && found.front().straggler;
   if (worst != nullptr) {
     lines.push_back(lateness_line(view, *worst));
     lines.push_back(cost_line(view, *worst));
-  } else if (!attribution.stragglers.abstention.empty() && attribution.recordings.size() > 1) {
+  } else if (attribution.recordings.size() > 1) {
     lines.push_back(sentence(attribution.stragglers.abstention));
   }
-  if (!attribution.slow_fabric.empty()) lines.push_back(attribution.slow_fabric.front().sentence);
-  const StepLimit limit = attribution.step_choice.limit;
+  if (!attribution.slow_fabric.empty())
+    lines.push_back(sentence(attribution.slow_fabric.front().found));
   if (limit == StepLimit::mostly_outside && !found.empty() && !straggler_first)
     lines.push_back("Within the steps: " + found.front().sentence + ".");
-  const bool by_figures = attribution.contradictions.empty() && limit != StepLimit::maybe_layers &&
-                          limit != StepLimit::mostly_outside;
   // One that is half seen asks for another recording.
   if (by_figures && half_seen(view, found).empty()) verdict.action = action_of(view, found);
   if (view.averages && found.empty()) lines.push_back(compute_line(attribution));

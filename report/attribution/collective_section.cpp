@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
-#include "report/names.h"
+#include "report/words.h"
 #include "src/core/statistics/sample_statistics.h"
 
 #include <map>
@@ -8,50 +8,6 @@
 namespace scaleworth::report {
 namespace {
 using Time = CollectiveTime;
-
-/// The collectives of steps that count, of one kind and of one way that NCCL said it chose.
-struct KindSum {
-  std::string kind;
-  std::string way;  // "RING SIMPLE", empty when NCCL did not say
-  std::int64_t count = 0;
-  std::optional<double> bytes;
-  double seconds_with_bytes = 0.0;  // pure transfer of those whose bytes are known
-  CollectiveTime time;
-  std::vector<double> shortest;
-  std::vector<double> spread_of_ends;
-};
-
-std::string way_name(const CollectiveWait& collective) {
-  const bool both = !collective.algorithm.empty() && !collective.protocol.empty();
-  return collective.algorithm + (both ? " " : "") + collective.protocol;
-}
-
-std::vector<KindSum> sums_by_kind(const Attribution& attribution) {
-  const std::set<std::int32_t> counted = counted_steps(attribution.ledger);
-  std::map<std::pair<std::string, std::string>, KindSum> sums;
-  for (const CollectiveWait& collective : attribution.collectives) {
-    if (!counted.contains(collective.step)) continue;
-    KindSum& sum = sums[{word_of(collective.kind), way_name(collective)}];
-    const double shortest = in_seconds(collective.shortest);
-    ++sum.count;
-    sum.time.add(collective);
-    sum.spread_of_ends.push_back(in_seconds(collective.spread_of_ends));
-    // Unrecorded ranks may have come after the last that is known.
-    if (!std::ranges::all_of(collective.participants, &CollectiveWait::Participant::known))
-      continue;
-    sum.shortest.push_back(shortest);
-    if (collective.bytes && shortest > 0.0) {
-      sum.bytes = sum.bytes.value_or(0.0) + static_cast<double>(*collective.bytes);
-      sum.seconds_with_bytes += shortest;
-    }
-  }
-  std::vector<KindSum> kinds;
-  for (auto& [name, sum] : sums) {
-    std::tie(sum.kind, sum.way) = name;
-    kinds.push_back(std::move(sum));
-  }
-  return kinds;
-}
 
 std::optional<std::string> if_said(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
@@ -125,13 +81,13 @@ Table clocks_table(const ClockReport& clocks) {
 
 std::string clocks_sentence(const ClockReport& clocks) {
   std::string text = fmt::format("Clocks: error bar of every wait {}", duration_text(clocks.error));
-  if (!clocks.method.empty()) text += ", " + clocks.method;
+  if (clocks.method) text += ", " + said(*clocks.method);
   text += ".";
   if (clocks.causality_violations > 0) {
     text += fmt::format(" {} ends still lie before the last begin by more than that.",
                         clocks.causality_violations);
   }
-  if (!clocks.comparable) text += " Clocks are not comparable: " + clocks.reason + ".";
+  if (clocks.reason) text += fmt::format(" Clocks are not comparable: {}.", said(*clocks.reason));
   return text;
 }
 
@@ -193,30 +149,27 @@ Table losses_table(const Attribution& attribution) {
 }  // namespace
 
 Table kinds_table(const AttributionView& view) {
-  const std::vector<KindSum> kinds = sums_by_kind(view.attribution);
-  return make_table<KindSum>(
+  using Sum = CollectiveSum;
+  return make_table<Sum>(
       "collective_kind",
       "Collectives by kind",
-      kinds,
-      {{parameter("kind", "kind"), &KindSum::kind},
-       {measure("count", "count", Unit::count), &KindSum::count},
-       {measure("size_bytes", "bytes", Unit::bytes).in_own_scale().if_present(), &KindSum::bytes},
-       {times("wait_s", "wait"), [](const KindSum& sum) { return sum.time.known(&Time::wait); }},
+      view.attribution.collective_ways,
+      {{parameter("kind", "kind"), &Sum::kind},
+       {measure("count", "count", Unit::count), &Sum::count},
+       {measure("size_bytes", "bytes", Unit::bytes).in_own_scale().if_present(), &Sum::bytes},
+       {times("wait_s", "wait"),
+        [](const Sum& sum) { return collective_time(sum).known(&Time::wait); }},
        {times("transfer_s", "transfer"),
-        [](const KindSum& sum) { return sum.time.known(&Time::transfer); }},
-       {times("either_s", "wait or transfer").unless_zero(), path(&KindSum::time, &Time::either)},
+        [](const Sum& sum) { return collective_time(sum).known(&Time::transfer); }},
+       {times("either_s", "wait or transfer").unless_zero(), &Sum::either},
        {measure("waiting_share", "waiting", Unit::percent).if_present(),
-        [](const KindSum& sum) { return sum.time.share(&Time::wait); }},
-       {times("shortest_s", "pure transfer"),
-        [](const KindSum& sum) { return median(sum.shortest); }},
+        [](const Sum& sum) { return collective_time(sum).share(&Time::wait); }},
+       {times("shortest_s", "pure transfer"), [](const Sum& sum) { return median(sum.shortest); }},
        {measure("algbw_bytes_per_s", "algbw", Unit::bytes_per_second).if_present(),
-        [](const KindSum& sum) {
-          return share_of(sum.bytes.value_or(0.0), sum.seconds_with_bytes);
-        }},
+        [](const Sum& sum) { return share_of(sum.bytes.value_or(0.0), sum.seconds_with_bytes); }},
        {times("spread_of_ends_s", "ends apart"),
-        [](const KindSum& sum) { return median(sum.spread_of_ends); }},
-       {parameter("way", "way").if_present(),
-        [](const KindSum& sum) { return if_said(sum.way); }}});
+        [](const Sum& sum) { return median(sum.spread_of_ends); }},
+       {parameter("way", "way").if_present(), [](const Sum& sum) { return if_said(sum.way); }}});
 }
 
 Table fabric_table(const AttributionView& view) {
@@ -247,17 +200,17 @@ Section collectives_section(const AttributionView& view) {
         "No collective could be matched across ranks, so nothing can be said about waiting.");
     return section;
   }
-  for (const auto& fabric : attribution.slow_fabric) section.list.push_back(fabric.sentence);
+  for (const auto& fabric : attribution.slow_fabric) section.list.push_back(sentence(fabric.found));
   section.tables = {kinds_table(view), fabric_table(view), single_table(view)};
   return section;
 }
 
 Section evidence_section(const AttributionView& view) {
   const Attribution& attribution = view.attribution;
-  Section section{"evidence", "What this rests on", {}, attribution.remarks};
+  Section section{"evidence", "What this rests on", {}, said(attribution.remarks)};
   const auto& choice = attribution.step_choice;
   section.lead.push_back(fmt::format("Steps: {}{} found, {} not averaged.",
-                                     choice.sentence.empty() ? "" : choice.sentence + " ",
+                                     choice.found ? sentence(choice.found) + " " : "",
                                      choice.steps,
                                      choice.excluded));
   section.lead.push_back(clocks_sentence(attribution.clocks));

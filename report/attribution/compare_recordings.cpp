@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
-#include "report/names.h"
 #include "report/render.h"
+#include "report/words.h"
 #include "src/core/files/fields.h"
 
 namespace scaleworth::report {
@@ -163,7 +163,7 @@ Document compose_comparison(const ComparedJob& a,
         100.0 * comparison.in_common);
   for (const auto& [side, job] : {std::pair("A", &a.job), std::pair("B", &b.job)})
     if (const auto& all = job->contradictions; !all.empty())
-      headline += not_reliable(fmt::format("of {} {}", side, all.front()),
+      headline += not_reliable(fmt::format("of {} {}", side, said(all.front())),
                                all.size(),
                                "check the files, or record again") +
                   " ";
@@ -175,8 +175,8 @@ Document compose_comparison(const ComparedJob& a,
                                 counted(job_ranks(a.job), "rank"),
                                 counted(job_ranks(b.job), "rank")));
   for (const auto& [side, job] : {std::pair("A", &a.job), std::pair("B", &b.job)}) {
-    for (const Limit& limit : recording_limits({*job, options, job_means(job->ledger)}))
-      lines.push_back(fmt::format("{}: {}", side, limit.sentence));
+    for (const Finding& limit : recording_limits({*job, options, job_means(job->ledger)}))
+      lines.push_back(fmt::format("{}: {}", side, sentence(limit)));
   }
   document.sections =
       with_content({section_of("parts", "The step", {parts_table(comparison)}),

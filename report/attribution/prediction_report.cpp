@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A recorded job on another machine, as a document: what a step takes there, why, what it costs.
 #include "report/attribution/attribution_report.h"
-#include "report/names.h"
 #include "report/render.h"
+#include "report/words.h"
 #include "src/core/files/fields.h"
 
 namespace scaleworth::report {
@@ -101,10 +101,10 @@ Verdict judge_prediction(const PredictionView& view) {
       100.0 * job.prediction.replay_error));
   const auto limits =
       recording_limits({job.recorded, view.options, job_means(job.recorded.ledger)});
-  for (const Limit& limit : limits) lines.push_back(limit.sentence);
-  if (!limits.empty() && limits.front().brief == "a file ends early") {
+  for (const Finding& limit : limits) lines.push_back(sentence(limit));
+  if (!limits.empty() && limits.front().id == FindingId::files_end_early) {
     lines.insert(lines.begin(), verdict.headline);
-    verdict.headline = not_reliable(limits.front().brief, 1, "copy the recording again");
+    verdict.headline = not_reliable(words_of(limits.front()).brief, 1, "copy the recording again");
   }
   return verdict;
 }

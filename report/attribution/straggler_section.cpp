@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
-#include "report/names.h"
+#include "report/words.h"
 
 #include <cmath>
 
@@ -34,7 +34,8 @@ Table shares_table(const StragglerReport& report) {
                  nested(report.stragglers, &Straggler::shares),
                  {{parameter("rank", "rank"), &Straggler::rank},
                   {parameter("cause", "cause"), &Share::cause},
-                  {parameter("what", "detail"), &Share::detail_text},
+                  {parameter("what", "detail"),
+                   [](const Share& share) { return said(share.in_detail()); }},
                   {measure("time_s", "time", Unit::seconds), &Share::time},
                   {measure("share", "of the excess", Unit::percent), part}}),
       "causes");
@@ -130,7 +131,7 @@ Table straggler_table(const AttributionView& view) {
 Section stragglers_section(const AttributionView& view) {
   const StragglerReport& report = view.attribution.stragglers;
   Section section{"stragglers", "Who is waited for, and why"};
-  if (!report.abstention.empty()) section.lead.push_back(report.abstention);
+  if (report.abstention) section.lead.push_back(said(*report.abstention));
   if (report.stragglers.empty()) return section;
   section.lead.push_back(recurrence_sentence(report));
   section.tables = {straggler_table(view), shares_table(report), entries_table(report)};
@@ -172,15 +173,14 @@ Section efficiency_section(const AttributionView& view) {
   Section section{"efficiency", "Efficiency, what if"};
   const auto& efficiency = view.attribution.efficiency;
   if (!efficiency) {
-    if (!view.attribution.efficiency_reason.empty()) {
-      section.lead.push_back(fmt::format("Not computed: {}.", view.attribution.efficiency_reason));
-    }
+    if (const auto& why = view.attribution.efficiency_reason)
+      section.lead.push_back(fmt::format("Not computed: {}.", said(*why)));
     return section;
   }
   section.lead.push_back(
       fmt::format("Window of {}{}. Waiting inside a collective never counts as useful.",
                   duration_text(efficiency->runtime),
-                  efficiency->window.empty() ? "" : ": " + efficiency->window));
+                  efficiency->window ? ": " + said(*efficiency->window) : ""));
   if (std::abs(efficiency->replay_error) > uncertain_replay) {
     section.lead.push_back(fmt::format(
         "The replay misses the measured time by {}: trust the order of what-ifs, not their digits.",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/charts/charts.h"
-#include "report/names.h"
 #include "report/table.h"
+#include "report/words.h"
 #include "src/model/collectives.h"
 
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/charts/charts.h"
-#include "report/names.h"
 #include "report/quantity.h"
 #include "report/run/run_report.h"
+#include "report/words.h"
 #include "src/model/gpu.h"
 
 namespace scaleworth::report {
@@ -152,13 +152,14 @@ Chart waterfall_chart(const GpuResult& gpu) {
                             word_of(format->format),
                             format_quantity(waterfall.measured, Unit::flop_per_second),
                             format_quantity(waterfall.spec, Unit::flop_per_second));
-  chart.how_to_read = "From the datasheet's peak (" + waterfall.basis +
+  chart.how_to_read = "From the datasheet's peak (" + said(waterfall.basis) +
                       ") to the steady rate: each bar begins where the one above ended. The table "
                       "below names the evidence of every step.";
   Json steps = Json::array();
   for (const auto& one : waterfall.steps) {
     if (!one.change) continue;
-    steps.push_back({{"step", one.name}, {"change", json_value(one.change->value() * 1e-12)}});
+    steps.push_back(
+        {{"step", word_of(one.name)}, {"change", json_value(one.change->value() * 1e-12)}});
   }
   chart.data = {{"kind", "waterfall"},
                 {"datasheet", json_value(waterfall.spec.value() * 1e-12)},

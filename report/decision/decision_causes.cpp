@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
-#include "report/names.h"
+#include "report/words.h"
 #include "src/model/decision/scaling_table.h"
 
 #include <chrono>
@@ -16,11 +16,10 @@ const CauseLoss* loss_of(const Gap& gap, Cause cause) {
 Table gaps_by_cause(const std::string& id, const std::string& title, const std::vector<Gap>& gaps) {
   std::vector<ColumnOf<Gap>> columns{{count_parameter(), &Gap::count},
                                      {measure("gap_s", "lost", Unit::seconds), &Gap::lost_s}};
-  for (int i = 0; i <= static_cast<int>(Cause::slowdown); ++i) {
-    const auto cause = static_cast<Cause>(i);
+  for (const Cause cause : every<Cause>) {
     const auto has_cause = [&](const Gap& gap) { return loss_of(gap, cause) != nullptr; };
     if (std::ranges::none_of(gaps, has_cause)) continue;
-    const std::string name = cause_name(cause);
+    const std::string name = word_of(cause);
     columns.push_back({share("gap_share_" + name, name), [=](const Gap& gap) {
                          const CauseLoss* loss = loss_of(gap, cause);
                          return loss ? Number{loss->share, loss->spread, 0} : number(0.0);
@@ -60,6 +59,10 @@ Table fits_table(const DecideView& view) {
        {measure("fit_holds", "holds"), &Reading::holds}});
 }
 
+std::string change_text(const Remedy& remedy) {
+  return words_of(remedy_of(remedy.cause)).text;
+}
+
 /// Count, position and range of a knee; the ids are "knee_count", "knee_low" ....
 template <class T, class KneeOf>
 void add_knee(std::vector<ColumnOf<T>>& columns,
@@ -85,9 +88,7 @@ Table remedies_table(const DecideView& view) {
   if (remedies.empty()) return {};
   const Knee& before = remedies.front().before;
   const bool cost = before.kind == KneeKind::cost;
-  std::vector<ColumnOf<Remedy>> columns{
-      {parameter("parameter", "change"),
-       [](const Remedy& remedy) { return remedy_change(remedy.cause); }}};
+  std::vector<ColumnOf<Remedy>> columns{{parameter("parameter", "change"), change_text}};
   add_knee(columns, view.decision.knees, "remedy", "_at", &Remedy::after);
   columns.push_back({share("remedy_saves", cost ? "saves of the cost" : "saves of the time at it"),
                      &Remedy::saved});
@@ -105,7 +106,7 @@ Table remedies_table(const DecideView& view) {
 std::vector<std::string> knee_notes(const KneeSet& set, const std::vector<Knee>& found) {
   const bool open = std::ranges::any_of(found, [](const Knee& knee) { return !knee.high; });
   std::vector<std::string> notes{
-      fmt::format("Knees {}{}.", set.basis, open ? "; n/a: no upper end" : "")};
+      fmt::format("Knees {}{}.", said(set.basis), open ? "; n/a: no upper end" : "")};
   if (set.request.wall) notes.push_back("Least cost and fastest are of the time with failures.");
   if (std::ranges::any_of(found, &Knee::beyond)) {
     notes.push_back(
@@ -169,8 +170,8 @@ Table factors_table(const DecideView& view) {
        {measure("useful_rank_s", "useful time of a step, all ranks", Unit::seconds),
         path(&LedgerFacts::factors, useful_s)}});
   for (const LedgerFacts& ledger : view.decision.ledgers) {
-    if (ledger.no_factors.empty()) continue;
-    table.notes.push_back(fmt::format("None at {}: {}.", ledger.count, ledger.no_factors));
+    if (!ledger.no_factors) continue;
+    table.notes.push_back(fmt::format("None at {}: {}.", ledger.count, said(ledger.no_factors)));
   }
   return limit_rows(std::move(table));
 }
@@ -178,7 +179,7 @@ Table factors_table(const DecideView& view) {
 /// "communication 54.7 %, idle 45.3 %".
 std::string mixture_text(const ScalingCause& cause) {
   return listed(cause.mixture, [](const auto& part) {
-    return fmt::format("{} {:.1f} %", cause_name(part.first), 100.0 * part.second);
+    return fmt::format("{} {:.1f} %", word_of(part.first), 100.0 * part.second);
   });
 }
 
@@ -217,7 +218,7 @@ std::string open_line(const DecideView& view) {
   const auto& remedies = view.decision.diagnosis.remedies;
   const auto saved = [](const Remedy& remedy) {
     const std::string part = saving(remedy);
-    return part.empty() ? "" : remedy_change(remedy.cause) + part;
+    return part.empty() ? "" : change_text(remedy) + part;
   };
   const std::string savings = listed(remedies, saved, "; ");
   const int largest = *remedies.front().before.count;
@@ -232,7 +233,7 @@ std::string open_line(const DecideView& view) {
 std::string cause_line(const DecideView& view) {
   const Decision& decision = view.decision;
   if (decision.diagnosis.no_loss)
-    return fmt::format("No cause to name: {}.", decision.diagnosis.no_cause);
+    return fmt::format("No cause to name: {}.", said(decision.diagnosis.no_cause));
   if (!decision.diagnosis.cause || decision.diagnosis.cause->mixture.empty()) return "";
   const std::string origin =
       decision.coefficients           ? "by the coefficients given"
@@ -248,7 +249,7 @@ std::string cause_line(const DecideView& view) {
                       "; the parts of a step would tell more");
   const std::string text =
       cause.owner
-          ? fmt::format("is {}, {:.1f} % of it", cause_name(*cause.owner), 100.0 * cause.explained)
+          ? fmt::format("is {}, {:.1f} % of it", word_of(*cause.owner), 100.0 * cause.explained)
           : "has no single owner (none explains 80 %): " + mixture_text(cause);
   const auto& law = decision.coefficients;
   if (law && law->communication == 0.0 && law->serial > 0.0)
@@ -316,11 +317,10 @@ std::string remedy_line(const DecideView& view) {
   const std::string knee = judged_knee(set);
   const auto other = [&](const Remedy& remedy) -> std::string {
     if (remedy.moves != true || &remedy == &best) return "";
-    const std::string change = remedy_change(remedy.cause);
-    return fmt::format("{} (to {})", change, with_range(remedy.after, set));
+    return fmt::format("{} (to {})", change_text(remedy), with_range(remedy.after, set));
   };
   const auto useless_change = [](const Remedy& remedy) {
-    return remedy.moves == false ? remedy_change(remedy.cause) : "";
+    return remedy.moves == false ? change_text(remedy) : "";
   };
   const std::string others = listed(diagnosis.remedies, other, "; ");
   const std::string useless = listed(diagnosis.remedies, useless_change, "; ");
@@ -330,13 +330,14 @@ std::string remedy_line(const DecideView& view) {
         "No single change moves the {} from {}: {}.", knee, *best.before.count, useless);
   }
   const auto latency = diagnosis.decisive ? diagnosis.decisive->latency_share : std::nullopt;
+  const Words change = words_of(remedy_of(best.cause, latency));
   std::string text = capitalised(fmt::format("{} would move the {} from {} to {}{}: {}.",
-                                             remedy_change(best.cause),
+                                             change.text,
                                              knee,
                                              *best.before.count,
                                              with_range(best.after, set),
                                              saving(best),
-                                             remedy_means(best.cause, latency)));
+                                             change.again));
   if (!others.empty()) text += fmt::format(" Next: {}.", others);
   if (!useless.empty()) text += fmt::format(" Would not: {}.", useless);
   return text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
-#include "report/names.h"
+#include "report/words.h"
 
 namespace scaleworth::report {
 namespace {
@@ -385,10 +385,10 @@ std::string deadline_warning_line(const DecideView& view) {
 std::string forecast_line(const DecideView& view) {
   const auto& forecast = view.decision.deadline_forecast;
   if (!forecast) return "";
-  if (!forecast->unavailable.empty()) {
+  if (forecast->unavailable) {
     if (forecast->measured) return "";
     return fmt::format("No law shows whether an unmeasured count meets the deadline: {}.",
-                       said(forecast->unavailable, view.options.audience));
+                       said(*forecast->unavailable, view.options.audience));
   }
   if (!forecast->cheapest) return forecast->measured ? "" : none_line(*forecast);
   if (forecast->measured && !cheaper_than_measured(view, *forecast)) return "";

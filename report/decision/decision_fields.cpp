@@ -13,9 +13,11 @@ namespace {
 
 constexpr JsonHead head{4, "scaleworth decision"};
 
-constexpr FieldOptions one_cause = one_of(
-    "serial work|communication|serial work or communication that does not shrink|growing "
-    "overhead|idle|host|I/O|compute slow-down");
+constexpr FieldOptions one_cause{
+    .one_of =
+        "serial work|communication|serial work or communication that does not shrink|growing "
+        "overhead|idle|host|I/O|compute slow-down",
+    .by_word = true};
 
 std::optional<std::vector<double>> ends(const std::optional<Interval<double>>& one) {
   return one ? std::optional(std::vector<double>{one->low, one->high}) : std::nullopt;
@@ -33,20 +35,19 @@ constexpr VerdictWords verdict_words{.yes = "recommended",
 void put_rubric(Fields& json, const Decision& decision) {
   const RubricResult& rubric = decision.rubric;
   json.object("asked", decision.request.rubric, [](Fields& of, const Rubric& asked) {
-    const auto& objective = asked.objective;
-    of("objective", objective ? objective_name(*objective) : "", or_null);
+    of("objective", asked.objective);
     of.members("efficiency_threshold", asked.efficiency_threshold, "deadline_s", asked.deadline);
     of.members("deadline_probability", asked.deadline_probability);
     of("budget_usd", asked.budget);
     of.members("energy_budget_kwh", asked.energy_budget_kwh, "max_latency_s", asked.max_latency);
     of.members("min_throughput", asked.min_throughput);
   });
-  json.members("objective", objective_name(rubric.objective), "chosen", rubric.chosen);
+  json.members("objective", rubric.objective, "chosen", rubric.chosen);
   json.members("level", rubric.equivalent_counts, "cheapest", decision.named.cheapest);
   json.members("balanced", decision.named.balanced, "fastest", decision.named.fastest);
   json("largest_efficient", rubric.largest_efficient);
   json.array("exclusions", rubric.exclusions, [](Fields& of, const Exclusion& one) {
-    of.members("reason", one.reason, "mark", gate_mark(one.gate), "counts", one.counts);
+    of.members("reason", said(one.reason), "mark", by_word(one.gate), "counts", one.counts);
   });
   json.members("unproven", rubric.unproven, "quality_held", rubric.quality_held);
   json("quality_drift", rubric.quality_drift);
@@ -61,14 +62,14 @@ void put_predicted(Fields& json, const PredictedCount& one) {
 
 void put_deadline_forecast(Fields& json, const DeadlineForecast& forecast) {
   const auto if_available = [&](const auto& value) {
-    return forecast.unavailable.empty() ? std::optional(value) : std::nullopt;
+    return forecast.unavailable ? std::nullopt : std::optional(value);
   };
   const char* measured_noise = forecast.noise_measured ? "repeats" : "repeats and residuals";
   json("deadline_s", forecast.deadline.latest);
   json("probability", forecast.deadline.probability);
   json("cheapest_measured", forecast.measured);
   json("cheapest_measured_in_time", forecast.measured_in_time);
-  json("unavailable", forecast.unavailable.whole(), or_null);
+  json("unavailable", said(forecast.unavailable), or_null);
   json("run_noise", forecast.noise);
   json("noise_from",
        forecast.noise ? measured_noise : "",
@@ -86,20 +87,15 @@ void put_choice(Fields& json, const CostChoice& one) {
   json("price_cancels", one.price_cancels);
 }
 
-/// By KneeKind.
-constexpr std::array knee_kinds{"efficiency threshold", "speed-up x efficiency", "cost", "peak"};
-
 void put_knee(Fields& json, const Knee& one) {
   json.named("knee");
-  json("definition",
-       knee_kinds[static_cast<std::size_t>(one.kind)],
-       one_of("efficiency threshold|speed-up x efficiency|cost|peak"));
+  json("definition", one.kind, one_of("efficiency threshold|speed-up x efficiency|cost|peak"));
   json.members("count", one.count, "position", one.position, "low", or_null(one.low));
   json.members("high", one.high, "beyond_measured", one.beyond);
 }
 
 void put_knees(Fields& json, const KneeSet& set) {
-  json.members("basis", set.basis, "threshold", set.request.threshold);
+  json.members("basis", said(set.basis), "threshold", set.request.threshold);
   json("threshold_given", set.request.threshold_given);
   json.array("definitions", set.knees, put_knee);
 }
@@ -108,7 +104,7 @@ void put_gap(Fields& json, const Gap& one) {
   json.named("gap");
   json.members("count", one.count, "lost_s", or_null(one.lost_s));
   json.array("causes", one.losses, [](Fields& cause, const CauseLoss& each) {
-    cause("cause", cause_name(each.cause), one_cause);
+    cause("cause", each.cause, one_cause);
     cause.members("lost_s", or_null(each.lost_s), "share", or_null(each.share));
     cause("share_by_fits", ends(each.spread));
   });
@@ -118,8 +114,9 @@ void put_gap(Fields& json, const Gap& one) {
 void put_diagnosis(Fields& json, const Diagnosis& diagnosis) {
   const auto remedy = [&](Fields& each, const Remedy& one) {
     const auto latency = diagnosis.decisive ? diagnosis.decisive->latency_share : std::nullopt;
-    each("cause", cause_name(one.cause), one_cause);
-    each.members("change", remedy_change(one.cause), "means", remedy_means(one.cause, latency));
+    const Words words = words_of(remedy_of(one.cause, latency));
+    each("cause", one.cause, one_cause);
+    each.members("change", words.text, "means", words.again);
     each.object("before", one.before, put_knee);
     each.object("after", one.after, put_knee);
     each.members("saves", one.saved, "moves", one.moves);
@@ -151,13 +148,14 @@ void put_ledgers(Fields& json, const Decision& decision) {
       of.members("load_balance", or_null(factors.load_balance), "host", or_null(factors.host));
       of.members("dependency", or_null(factors.dependency), "transfer", or_null(factors.transfer));
       of.members("step_s", seconds(factors.runtime), "useful_s_by_rank", useful);
-      of.members("of", or_null(factors.window));
+      of("of", said(factors.window), or_null);
     });
-    ledger.members("no_factors", or_null(one.no_factors), "straggler", or_null(one.straggler));
+    ledger("no_factors", said(one.no_factors), or_null);
+    ledger("straggler", said(one.straggler), or_null);
   });
   json.array("gaps_by_factors", decision.diagnosis.factor_gaps, put_gap);
   json("cause_by_factors", decision.diagnosis.by_factors);
-  json.members("note", or_null(decision.diagnosis.factor_note));
+  json("note", said(decision.diagnosis.factor_note), or_null);
 }
 
 void put_parts(Fields& json, const GroupTimes& times) {
@@ -205,12 +203,14 @@ void put_row(Fields& json, const DecisionRow& row) {
 void put_step(Fields& json, const MarginalStep& one) {
   json.members("from", one.from, "to", one.to);
   json("kind",
-       step_kind_name(one.kind),
-       one_of("free|paid|slower and cheaper|slower and more expensive"));
+       one.kind,
+       {.one_of = "free|paid|slower and cheaper|slower and more expensive", .by_word = true});
   json.members("speedup_gain", or_null(one.speedup_gain), "time_saved_s", or_null(one.time_saved));
   json.members("cost_added_usd", or_null(one.cost_added));
   json("speedup_per_usd", one.speedup_per_dollar);
   json("usd_per_hour_saved", one.dollars_per_hour_saved);
+  json("quality_gained", one.quality_gained);
+  json("quality_cost_usd", one.quality_cost);
 }
 
 void put_bill(Fields& json, const Prices& one) {
@@ -264,7 +264,7 @@ void put_further_laws(Fields& json, const FurtherLaws& laws) {
 }
 
 void put_forecast(Fields& json, const LawForecast& forecast) {
-  json("basis", forecast.basis);
+  json("basis", said(forecast.basis));
   json.array("points", forecast.points, [](Fields& point, const ForecastPoint& one) {
     point.members("count", one.count, "time_s", one.time, "speedup", or_null(one.speedup));
     point.members("efficiency", or_null(one.efficiency));
@@ -293,8 +293,8 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
     law("continuous_optimum", decision.continuous_optimum);
   });
   json("scaling",
-       scaling_name(decision.scaling),
-       one_of("strong scaling|weak scaling|work that grows otherwise"));
+       decision.scaling,
+       {.one_of = "strong scaling|weak scaling|work that grows otherwise", .by_word = true});
   json("times_of", times_of, one_of("run|step|units of work"));
   json("counts_of", counts_of, one_of("ranks|nodes|load"));
   json("load_unit", decision.load_unit);
@@ -315,17 +315,16 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json.object("cost_choice", decision.choice, put_choice);
   json.object("knees", decision.knees, put_knees);
   json.object("cause", decision.diagnosis.cause, [&](Fields& cause, const ScalingCause& one) {
-    const std::string owner = one.owner ? cause_name(*one.owner) : "";
-    cause.members("count", decision.cause_count, "owner", or_null(owner));
+    cause.members("count", decision.cause_count, "owner", by_word(one.owner));
     std::vector<std::pair<std::string, double>> shares;
-    for (const auto& [part, share] : one.mixture) shares.emplace_back(cause_name(part), share);
+    for (const auto& [part, share] : one.mixture) shares.emplace_back(word_of(part), share);
     cause.members("explained", or_null(one.explained), "mixture", or_null(shares));
   });
   json.object("diagnosis", decision.diagnosis, put_diagnosis);
   json.object_if(!decision.ledgers.empty(), "ledgers", [&](Fields& ledgers) {
     put_ledgers(ledgers, decision);
   });
-  json("no_cause", decision.diagnosis.no_cause, or_null);
+  json("no_cause", said(decision.diagnosis.no_cause), or_null);
   json.array("rows", decision.rows, [&](Fields& row, const DecisionRow& one) {
     put_row(row, one);
     const Seconds latest = one.latest(decision.request.rubric.deadline_probability);
@@ -348,7 +347,7 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json.array("laws", law_parameters(decision), [](Fields& of, const LawParameter& one) {
     of.members("law", one.law, "parameter", one.key, "value", one.value);
   });
-  json("not_identifiable", decision.law ? decision.law->not_identifiable : "", or_null);
+  json("not_identifiable", decision.law ? said(decision.law->not_identifiable) : "", or_null);
   json.object("next_measurement", decision.next_measurement, put_next_measurement);
   json.object("further_laws", decision.further, put_further_laws);
   json.object("forecast", decision.law_forecast, put_forecast);

@@ -35,9 +35,9 @@ std::vector<std::string> law_notes(const DecideView& view) {
     notes.push_back("Micro-batches: two runs are met exactly; a third would give intervals.");
   }
   if (const auto& law = decision.law) {
-    if (!law->basis.empty()) notes.push_back(law->basis + ".");
-    if (!law->not_identifiable.empty()) {
-      notes.push_back("Not identifiable: " + law->not_identifiable + ".");
+    if (!law->basis.empty()) notes.push_back(clauses(law->basis) + ".");
+    if (law->not_identifiable) {
+      notes.push_back("Not identifiable: " + said(law->not_identifiable) + ".");
     } else if (decision.next_measurement) {
       notes.push_back(next_note(*decision.next_measurement, view.options.currency));
     }
@@ -65,7 +65,7 @@ Table laws_compared_table(const Decision& decision) {
 Table forecast_table(const Decision& decision) {
   const auto& forecast = decision.law_forecast;
   if (!forecast) return {};
-  std::vector<std::string> notes{forecast->basis + "."};
+  std::vector<std::string> notes{said(forecast->basis) + "."};
   if (!forecast->points.empty()) {
     notes.push_back(
         fmt::format("Intervals hold 95 % of the draws: of the laws by their weights, of their "

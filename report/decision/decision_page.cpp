@@ -12,9 +12,6 @@ extern const char scaleworth_asset_page_words_end[];
 
 namespace scaleworth::report {
 namespace {
-constexpr std::array objectives{
-    Objective::cost, Objective::balanced, Objective::time, Objective::energy};
-
 /// Dollars of the row's count for `time` as [a, b, c]: a + b x price of a rank-hour + c x value of
 /// an hour of waiting. A row with a price of its own has b = 0.
 Json cost_terms(const Prices& prices, const DecisionRow& row, Seconds time) {
@@ -50,7 +47,7 @@ Rubric with_deadline(Rubric rubric) {
 Json gates_of_row(const std::vector<Gate>& gates, const Rubric& rubric, const DecisionRow& row) {
   Json marks = Json::array();
   for (const Gate& gate : gates) {
-    Json one{{"mark", gate_mark(gate.kind)}};
+    Json one{{"mark", word_of(gate.kind)}};
     if (gate.kind == GateKind::deadline && !row.failures) {
       one["latest_h"] = json_value(hours(row.latest(rubric.deadline_probability)));
     } else if (gate.kind == GateKind::budget) {
@@ -77,7 +74,7 @@ Json objectives_by_terms(const DecideView& view, const Prices& prices) {
     for (const bool waiting : {false, true}) {
       const auto name = [&](bool priced) {
         const bool clock_priced = priced && (clock || waiting);
-        return objective_name(objective_of(rubric, decision.axis, priced, clock_priced));
+        return key_of(objective_of(rubric, decision.axis, priced, clock_priced));
       };
       of_deadline.push_back({name(false), name(true)});
     }
@@ -181,7 +178,7 @@ Json decision_page_data(const DecideView& view) {
          {"shown", find_in(decision.shown, row.count, &DecisionRow::count) != nullptr}});
   }
   Json names;
-  for (const Objective one : objectives) names[objective_name(one)] = objective_words(one);
+  for (const Objective one : every<Objective>) names[key_of(one)] = word_of(one);
   const bool own_prices = std::ranges::all_of(
       decision.rows, [](const DecisionRow& row) { return row.facts.price.has_value(); });
   return {{"currency", view.options.currency},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
 
-#include "report/names.h"
 #include "report/render.h"
+#include "report/words.h"
 
 namespace scaleworth::report {
 namespace {
@@ -22,7 +22,7 @@ std::string subtitle(const DecideView& view) {
       counted(decision.rows.size(), "count"),
       decision.rows.front().count,
       decision.rows.back().count,
-      decision.basis == TimeBasis::work_unit ? "by throughput" : scaling_name(decision.scaling));
+      decision.basis == TimeBasis::work_unit ? "by throughput" : word_of(decision.scaling));
 }
 
 std::vector<NextCommand> next_commands(const DecideView& view) {

@@ -4,7 +4,7 @@
 
 #include "report/charts/charts.h"
 #include "report/document.h"
-#include "report/names.h"
+#include "report/words.h"
 #include "src/core/files/fields.h"
 #include "src/model/decision/decision.h"
 #include "src/model/decision/regimes.h"
@@ -32,10 +32,6 @@ struct DecideView {
     return words_for(options.audience, terminal, page);
   }
 };
-
-/// For the reader.
-std::string said(const Remark& remark, Audience audience);
-std::vector<std::string> said(const std::vector<Remark>& remarks, Audience audience);
 
 /// What an answer that names a count begins with.
 inline constexpr std::string_view take_word = "Take ";
@@ -98,8 +94,6 @@ std::vector<std::string> cost_lines(const DecideView& view);
 Column count_parameter(const std::string& id = "count");
 /// Count, time, speed-up, efficiency.
 std::vector<ColumnOf<DecisionRow>> count_columns(const DecideView& view);
-/// What the chosen count has least of: "the cheapest", ...
-const char* objective_words(Objective objective);
 /// A column of shares, with one place after the point.
 Column share(const std::string& id, const std::string& header);
 /// Of a table beyond 32 rows the short formats have the 1st, 2nd, 4th, 8th ... and the last row.
@@ -122,4 +116,6 @@ std::string decision_money(const DecideView& view, Dollars money);
 std::string regime_terms(const Regime& regime, const std::string& currency);
 /// "cost optimum", "knee at efficiency >= 0.5": by which remedies are judged.
 std::string judged_knee(const KneeSet& knees);
+/// "efficiency >= 0.5 (default threshold)", "least cost", ...
+std::string knee_name(KneeKind kind, const KneeRequest& request);
 }  // namespace scaleworth::report

@@ -24,7 +24,7 @@ std::size_t thin_out(Table& table) {
 std::string gate_of(const RubricResult& rubric, int count) {
   const auto holds = [=](const std::vector<int>& in) { return std::ranges::count(in, count) > 0; };
   for (const Exclusion& exclusion : rubric.exclusions) {
-    if (holds(exclusion.counts)) return gate_mark(exclusion.gate);
+    if (holds(exclusion.counts)) return word_of(exclusion.gate);
   }
   return holds(rubric.unproven) ? "unproven" : "passes";
 }
@@ -123,7 +123,12 @@ Table marginal_table(const DecideView& view) {
        {gain, &Step::speedup_per_dollar},
        {measure("usd_per_hour_saved", view.options.currency + " per hour saved").with_decimals(2),
         &Step::dollars_per_hour_saved},
-       {measure("kind", "so it is"), [](const Step& step) { return step_kind_name(step.kind); }}}));
+       {measure("usd_per_quality", view.options.currency + " per quality").if_present(),
+        [](const Step& step) {
+          return step.quality_cost ? std::optional(step.quality_cost->value() / step.quality_gained)
+                                   : std::nullopt;
+        }},
+       {measure("kind", "so it is"), [](const Step& step) { return word_of(step.kind); }}}));
 }
 
 /// Without rows where there is nothing but the count.

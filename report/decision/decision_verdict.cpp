@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
-#include "report/names.h"
+#include "report/words.h"
 
 #include <array>
 #include <cmath>
@@ -145,7 +145,7 @@ std::string reading_line(const DecideView& view) {
   }
   const bool labelled =
       decision.basis != TimeBasis::work_unit || decision.scaling != Scaling::strong;
-  if (labelled && !decision.growing_models) parts.emplace_back(scaling_name(decision.scaling));
+  if (labelled && !decision.growing_models) parts.emplace_back(word_of(decision.scaling));
   if (!read.left_out.empty())
     parts.push_back(fmt::format("left out: {}", fmt::join(read.left_out, ", ")));
   return fmt::format("Read as: {}.", fmt::join(parts, ", "));
@@ -202,26 +202,25 @@ std::string growth_headline(const Decision& decision) {
 std::string utilisation_line(const Decision& decision) {
   const DecisionRow& first = decision.rows.front();
   const DecisionRow& last = decision.rows.back();
-  if (!first.trained.mfu_peak || !last.trained.mfu_peak || last.trained.mfu_basis.empty())
-    return "";
+  if (!first.trained.mfu_peak || !last.trained.mfu_peak || !last.trained.mfu_basis) return "";
+  const std::string basis = said(last.trained.mfu_basis);
   const double most = std::ranges::max(mapped(
       decision.rows, [](const DecisionRow& row) { return row.trained.mfu_peak.value_or(0.0); }));
   if (most > 1.0)
-    return fmt::format("{:.0f} % of {} cannot be: check rate, counts and number format.",
-                       100.0 * most,
-                       last.trained.mfu_basis);
+    return fmt::format(
+        "{:.0f} % of {} cannot be: check rate, counts and number format.", 100.0 * most, basis);
   return fmt::format("{}{:.1f} % at {}, {:.1f} % at {}, of {}.",
                      decision.read.of_flops ? "" : "MFU ",
                      100.0 * *first.trained.mfu_peak,
                      named_count(decision, first.count),
                      100.0 * *last.trained.mfu_peak,
                      last.count,
-                     last.trained.mfu_basis);
+                     basis);
 }
 
 /// "the cheapest of the 2 counts within every limit".
 std::string chosen_as(const RubricResult& rubric) {
-  const std::string best = objective_words(rubric.objective);
+  const std::string best = word_of(rubric.objective);
   if (rubric.exclusions.empty()) return best;
   if (rubric.passing == 1) return "the only count within every limit";
   return fmt::format("{} of the {} counts within every limit", best, rubric.passing);
@@ -259,8 +258,7 @@ std::string headline(const DecideView& view, const DecisionRow& chosen, const st
                        figures(view, chosen));
   };
   std::string text = as(chosen_as(view.decision.rubric));
-  if (word_count(text) > most_first_words)
-    text = as(objective_words(view.decision.rubric.objective));
+  if (word_count(text) > most_first_words) text = as(word_of(view.decision.rubric.objective));
   return if_it_fits(text, step_up(view, chosen)).substr(before.size());
 }
 
@@ -365,6 +363,25 @@ std::string quality_line(const Decision& decision) {
                         count_ranges(rubric.unproven));
   }
   return text;
+}
+
+/// What more of the quality costs where it comes with more work: by the last step that reached
+/// more, per 1, 0.1, 0.01 ... of it; else empty.
+std::string quality_price_line(const DecideView& view) {
+  std::string text;
+  double unit = 0.0;
+  for (const MarginalStep& step : view.decision.steps) {
+    if (!step.quality_cost) continue;
+    if (text.empty()) unit = std::pow(10.0, std::floor(std::log10(step.quality_gained)));
+    const Dollars each = *step.quality_cost * (unit / step.quality_gained);
+    text += fmt::format("{}{}{} from {} to {}",
+                        text.empty() ? "" : ", ",
+                        format_money(number(each), view.options.currency),
+                        text.empty() ? fmt::format(" for each {:g} of it", unit) : "",
+                        step.from,
+                        step.to);
+  }
+  return text.empty() ? "" : "More work, better quality: " + text + ".";
 }
 
 /// What an hour of waiting must be worth for larger counts to be the choice, where the bill has no
@@ -484,7 +501,7 @@ std::string better_way_sentence(const DecideView& view) {
   const std::string text = fmt::format("Take {} by {}, {} within every limit: {} in {}",
                                        named_count(decision, way->count),
                                        way->regime,
-                                       objective_words(decision.rubric.objective),
+                                       word_of(decision.rubric.objective),
                                        decision_money(view, way->cost),
                                        format_quantity(number(way->time), Unit::seconds));
   if (!decision.rubric.chosen) return text + "; at the price given no count is.";
@@ -501,8 +518,8 @@ std::string no_count_sentence(const DecideView& view) {
   for (const std::string& sentence :
        {better_way_sentence(view), conflict_sentence(view), deadline_line(view), budget_line(view)})
     if (!sentence.empty()) return sentence;
-  const std::string reasons =
-      listed(view.decision.rubric.exclusions, std::mem_fn(&Exclusion::reason), "; ");
+  const auto reason = [](const Exclusion& one) { return said(one.reason); };
+  const std::string reasons = listed(view.decision.rubric.exclusions, reason, "; ");
   const std::string start = "No count is within every limit: relax ";
   return if_it_fits(start + (view.decision.rubric.exclusions.size() == 1 ? "it" : "one"),
                     " (" + reasons + ")") +
@@ -516,14 +533,6 @@ std::string named_count(const Decision& decision, int count) {
       "{}{}", count, decision.noun.empty() ? "" : " " + counted_noun(decision, count));
 }
 
-const char* objective_words(Objective objective) {
-  constexpr std::array words{"the cheapest",
-                             "the balanced count (least cost x time)",
-                             "the fastest",
-                             "the count with the lowest energy"};
-  return words[static_cast<std::size_t>(objective)];
-}
-
 std::string straggler_line(const DecideView& view) {
   if (const auto& straggler = view.decision.straggler) {
     return fmt::format("At {} the others wait for rank {}, {} of each step in all.",
@@ -531,9 +540,10 @@ std::string straggler_line(const DecideView& view) {
                        straggler->rank,
                        format_quantity(number(straggler->cost), Unit::seconds));
   }
-  const std::string& straggler = view.decision.diagnosis.straggler;
-  if (straggler.empty()) return "";
-  return fmt::format("At {} the others wait for {}.", view.decision.rows.back().count, straggler);
+  const auto& straggler = view.decision.diagnosis.straggler;
+  if (!straggler) return "";
+  return fmt::format(
+      "At {} the others wait for {}.", view.decision.rows.back().count, said(straggler));
 }
 
 std::string figures_alone(const DecideView& view) {
@@ -581,6 +591,13 @@ std::string judged_knee(const KneeSet& knees) {
   return "knee at " + knee_name(kind, knees.request);
 }
 
+std::string knee_name(KneeKind kind, const KneeRequest& request) {
+  if (kind != KneeKind::efficiency) return word_of(kind);
+  return fmt::format("efficiency >= {:g}{}",
+                     request.threshold,
+                     request.threshold_given ? "" : " (default threshold)");
+}
+
 Verdict judge_decision(const DecideView& view, bool brief) {
   const Decision& decision = view.decision;
   Verdict verdict;
@@ -594,11 +611,8 @@ Verdict judge_decision(const DecideView& view, bool brief) {
     return verdict;
   }
   if (!decision.doubts.empty()) {
-    const Audience audience = view.options.audience;
-    const Remark& first = decision.doubts.front();
-    verdict.headline = not_reliable(first.text, decision.doubts.size(), first.again);
-    for (const Remark& doubt : decision.doubts)
-      lines.push_back(capitalised(said(doubt, audience)) + ".");
+    verdict.headline = not_reliable(decision.doubts);
+    lines = sentences(decision.doubts, view.options.audience);
     lines.push_back(figures_alone(view));
   } else if (!decision.rubric.chosen) {
     verdict.answer = Answer::no;
@@ -624,14 +638,17 @@ Verdict judge_decision(const DecideView& view, bool brief) {
       for (const std::string& further : std::span(forecasts).subspan(1))
         lines.push_back(further + ".");
     } else if (!decision.request.forecast_counts.empty() && decision.law_forecast) {
-      lines.push_back(fmt::format("No forecast: {}.", decision.law_forecast->basis));
+      lines.push_back(fmt::format("No forecast: {}.", said(decision.law_forecast->basis)));
     }
+    for (const Finding& remark : decision.remarks)
+      if (remark.id == FindingId::columns_may_say_work)
+        lines.push_back(capitalised(said(remark, view.options.audience)) + ".");
     const std::string next = step_up(view, chosen);
     if (!next.empty() && other.empty() && !take.ends_with(next))
       lines.push_back(next.substr(2) + ".");
     if (!decision.attributed()) {
       lines.push_back(fmt::format("Cause of the loss unknown: {}{}.",
-                                  decision.diagnosis.no_cause,
+                                  said(decision.diagnosis.no_cause),
                                   !decision.ledgers.empty()
                                       ? ""
                                       : view.words(", or record two counts with `scaleworth trace`",
@@ -642,7 +659,7 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   if (!brief) lines.push_back(utilisation_line(decision));
   // What to do about it comes before the figures.
   lines.push_back(cause_line(view));
-  for (const std::string& edge : decision.edge) lines.push_back(capitalised(edge) + ".");
+  std::ranges::copy(sentences(decision.edge), std::back_inserter(lines));
   if (!brief)
     lines.insert(lines.end(),
                  {overtaking_line(decision), scaled_work_line(decision), remedy_line(view)});
@@ -652,10 +669,9 @@ Verdict judge_decision(const DecideView& view, bool brief) {
   std::ranges::copy(deadline_lines(view), std::back_inserter(lines));
   for (const Exclusion& exclusion : decision.rubric.exclusions) {
     lines.push_back(
-        fmt::format("Excluded, {}: {}.", exclusion.reason, count_ranges(exclusion.counts)));
+        fmt::format("Excluded, {}: {}.", said(exclusion.reason), count_ranges(exclusion.counts)));
   }
-  const std::string& note = decision.diagnosis.factor_note;
-  if (!note.empty()) lines.push_back(capitalised(note) + ".");
+  lines.push_back(sentence(decision.diagnosis.factor_note));
   if (!brief) {
     lines.insert(lines.end(),
                  {latency_line(view),
@@ -663,18 +679,9 @@ Verdict judge_decision(const DecideView& view, bool brief) {
                   plateau_line(decision),
                   value_of_waiting_line(view)});
   }
-  lines.push_back(quality_line(decision));
+  lines.insert(lines.end(), {quality_line(decision), quality_price_line(view)});
   std::ranges::copy(cost_lines(view), std::back_inserter(lines));
   std::erase(lines, "");
   return verdict;
 }
-
-std::string said(const Remark& remark, Audience audience) {
-  return audience == Audience::page ? remark.text + remark.rest : remark.whole();
-}
-
-std::vector<std::string> said(const std::vector<Remark>& remarks, Audience audience) {
-  return mapped(remarks, [=](const Remark& remark) { return said(remark, audience); });
-}
-
 }  // namespace scaleworth::report

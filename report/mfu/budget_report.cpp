@@ -69,7 +69,7 @@ std::string money_line(const BudgetView& view) {
                                  view.names.gpu,
                                  100.0 * means->mfu,
                                  format_quantity(number(means->peak), Unit::flop_per_second),
-                                 view.names.peak_basis);
+                                 said(view.names.peak_basis));
   if (plan.cost)
     text += fmt::format(", {} {}", large_count(plan.cost->value(), 3), view.options.currency);
   if (plan.days) text += fmt::format(", {:.3g} days on {} of them", *plan.days, *means->gpus);

@@ -271,8 +271,8 @@ Verdict judge(const DemandView& view) {
   Verdict verdict = latencies                     ? judge_latencies(view)
                     : view.question.hours.empty() ? judge_loads(view)
                                                   : judge_demand(view);
-  const auto& doubts = view.names.doubts;
-  const auto& remarks = view.names.remarks;
+  const auto doubts = said(view.names.doubts);
+  const auto remarks = said(view.names.remarks);
   if (remarks.size() <= few_remarks)
     verdict.lines.insert(verdict.lines.end(), remarks.begin(), remarks.end());
   if (doubts.empty()) return verdict;
@@ -434,7 +434,7 @@ Document compose_demand(const DemandView& view) {
                   curve_table("curve", "One replica, as measured", answer.curve)}));
   sections.push_back(section_of("latencies", "Latencies", {latencies_table(view)}));
   if (view.names.remarks.size() > few_remarks)
-    sections.push_back({"remarks", "Remarks", {}, view.names.remarks, {}});
+    sections.push_back({"remarks", "Remarks", {}, said(view.names.remarks), {}});
   return {.title = document_title(view.options.tool_version, "how many GPUs for this demand?"),
           .subject = view.options.input,
           .subtitle = answer.curve.empty()
@@ -539,7 +539,7 @@ void demand_document(Fields& json, const DemandView& view, const Document& whole
   json("left_out_errors", answer.errors);
   json.array("curve", answer.curve, service_point);
   json.array("latencies", answer.latencies, sampled_latency);
-  json.members("doubts", view.names.doubts, "remarks", view.names.remarks);
+  json.members("doubts", said(view.names.doubts), "remarks", said(view.names.remarks));
 }
 }  // namespace
 

@@ -34,13 +34,14 @@ void training_run(Fields& json, const MfuView& view) {
   json("sequence", modelled ? std::optional(view.answer.sequence) : std::nullopt);
   json("tokens_per_s", modelled ? std::optional(run.tokens_per_second) : std::nullopt);
   json("convention", words_of(run.convention).name);
-  const char* const again = recomputation_name(view.answer.recomputation);
+  const Recomputation again = view.answer.recomputation;
   json("recomputation", again, one_of("none|selective|full"));
   json("price_usd_per_gpu_hour", per_hour(run.price));
 }
 
 void utilisation(Fields& json, const Utilisation& one) {
-  json.members("peak_basis", one.peak.basis, "peak_flop_per_s", one.peak.rate, "mfu", one.mfu);
+  json.members(
+      "peak_basis", said(one.peak.basis), "peak_flop_per_s", one.peak.rate, "mfu", one.mfu);
   json("hfu", one.hfu);
 }
 
@@ -81,7 +82,7 @@ void mfu_document(Fields& json, const MfuView& view, const Document& whole) {
   json("cost_per_million_tokens_usd", use.million.cost);
   json.object("training", use.campaign, campaign);
   put_notes(json, whole);
-  json("remarks", use.remarks);
+  json("remarks", said(use.remarks));
 }
 
 constexpr JsonHead budget_head{1, "scaleworth mfu budget"};
@@ -96,7 +97,8 @@ void put_means(Fields& json, const BudgetView& view, const TrainingMeans& one) {
   const bool priced = one.gpu_price.value() > 0.0;
   const auto& days = view.answer.days;
   json.members("gpu", or_null(view.names.gpu), "gpu_source", or_null(view.names.gpu_source));
-  json.members("peak_flop_per_s", one.peak, "peak_basis", or_null(view.names.peak_basis));
+  json("peak_flop_per_s", one.peak);
+  json("peak_basis", said(view.names.peak_basis), or_null);
   json("mfu", one.mfu);
   json("price_usd_per_gpu_hour", per_hour(priced ? std::optional(one.gpu_price) : std::nullopt));
   json.members("gpus", one.gpus, "gpu_hours", view.answer.gpu_hours.value_or(0.0));
@@ -143,7 +145,7 @@ void phase(Fields& json, const Phase& one) {
   json.object("attention", one.attention, work);
   json.members("compute_s", one.compute, "memory_s", one.memory);
   json.members("communication_s", one.communication, "time_s", one.time);
-  json("bound", phase_bound_name(one.bound), one_of("compute|memory|communication"));
+  json("bound", one.bound, one_of("compute|memory|communication"));
 }
 
 void cost(Fields& json, const TokenCost& one) {
@@ -154,7 +156,7 @@ void cost(Fields& json, const TokenCost& one) {
 }
 
 void batch(Fields& json, const ServingView& view, const ServedBatch& one) {
-  json.members("batch", one.batch, "fits", one.fits, "excluded", or_null(one.excluded));
+  json.members("batch", one.batch, "fits", one.fits, "excluded", by_word(one.excluded));
   json("prompts_per_pass", one.group);
   json.object("prompt_pass", one.prefill, phase);
   json.object("step", one.step, phase);
@@ -180,15 +182,16 @@ void group(Fields& json, const ServingView& view) {
   const auto& one = view.question.server.group;
   json.members("gpu", or_null(view.names.gpu), "gpu_source", or_null(view.names.gpu_source));
   json.members("gpus", one.gpus, "groups", view.question.groups, "stages", one.stages);
-  json.members("peak_flop_per_s", one.peak, "peak_basis", or_null(view.names.peak_basis));
+  json("peak_flop_per_s", one.peak);
+  json("peak_basis", said(view.names.peak_basis), or_null);
   json("attention_peak_flop_per_s", one.attention_peak);
   json("memory_bandwidth_bytes_per_s", one.bandwidth);
-  json.members("memory_bandwidth_basis", or_null(view.names.bandwidth_basis));
+  json("memory_bandwidth_basis", said(view.names.bandwidth_basis), or_null);
   json.members("memory_bytes", one.memory, "memory_part", one.memory_part);
   json("compute_efficiency", one.compute_efficiency);
   json("bandwidth_efficiency", one.bandwidth_efficiency);
   json.object("link", one.link, link);
-  json("link_basis", view.names.link_basis, or_null);
+  json("link_basis", said(view.names.link_basis), or_null);
 }
 
 void memory(Fields& json, const ServingMemory& one) {
@@ -259,7 +262,7 @@ void serving_document(Fields& json, const ServingView& view, const Document& who
        answer.chosen ? std::optional(answer.batches[*answer.chosen].batch) : std::nullopt);
   json.object("load", view, load);
   put_notes(json, whole);
-  json("remarks", view.names.remarks);
+  json("remarks", sentences(view.names.remarks));
 }
 }  // namespace
 

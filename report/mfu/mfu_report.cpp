@@ -60,19 +60,19 @@ constexpr double seconds_per_day = 86400.0;
 
 Table peaks_table(const MfuView& view) {
   using Use = Utilisation;
-  Table table =
-      make_table<Use>("utilisation",
-                      "Each GPU against its peak",
-                      view.answer.against,
-                      {{parameter("peak", "peak"), [](const Use& one) { return one.peak.basis; }},
-                       {measure("peak_rate", "rate", Unit::flop_per_second).with_decimals(1),
-                        [](const Use& one) { return one.peak.rate; }},
-                       {measure("mfu", "MFU", Unit::percent).with_decimals(2), &Use::mfu},
-                       {measure("hfu", "HFU", Unit::percent).with_decimals(2), &Use::hfu}},
-                      {fmt::format("MFU: model FLOPs by the convention {}, over peak and time. "
-                                   "HFU: with what is computed again ({}).",
-                                   words_of(view.question.convention).name,
-                                   recomputation_name(view.answer.recomputation))});
+  Table table = make_table<Use>(
+      "utilisation",
+      "Each GPU against its peak",
+      view.answer.against,
+      {{parameter("peak", "peak"), [](const Use& one) { return said(one.peak.basis); }},
+       {measure("peak_rate", "rate", Unit::flop_per_second).with_decimals(1),
+        [](const Use& one) { return one.peak.rate; }},
+       {measure("mfu", "MFU", Unit::percent).with_decimals(2), &Use::mfu},
+       {measure("hfu", "HFU", Unit::percent).with_decimals(2), &Use::hfu}},
+      {fmt::format("MFU: model FLOPs by the convention {}, over peak and time. "
+                   "HFU: with what is computed again ({}).",
+                   words_of(view.question.convention).name,
+                   word_of(view.answer.recomputation))});
   if (view.question.stated_rate) table.notes.clear();
   table.tiles = {{0, "mfu", "MFU", "", "peak"}, {0, "hfu", "HFU", "with what is computed again"}};
   return table;
@@ -144,7 +144,7 @@ constexpr double tera = 1e12;
 constexpr double most_of_a_step = 0.85;
 
 std::string of_peak(const Utilisation& one) {
-  return fmt::format("{:.4g} TFLOP/s ({})", one.peak.rate.value() / tera, one.peak.basis);
+  return fmt::format("{:.4g} TFLOP/s ({})", one.peak.rate.value() / tera, said(one.peak.basis));
 }
 
 std::string headline(const MfuView& view) {
@@ -192,7 +192,7 @@ std::string hardware_line(const MfuView& view) {
   const std::string text = fmt::format("HFU {:.1f} %: {:.4g} TFLOP/s with {} recomputation.",
                                        100.0 * first.hfu,
                                        view.answer.hardware_rate.value() / tera,
-                                       recomputation_name(view.answer.recomputation));
+                                       word_of(view.answer.recomputation));
   if (view.question.stated_as != StatedAs::flops_of_one_gpu ||
       view.question.convention == Convention::narayanan)
     return text;
@@ -303,7 +303,7 @@ Document compose_mfu(const MfuView& view) {
                       {with_conventions ? conventions_table(view) : Table{}}),
            section_of("flops", "FLOPs", {all ? flop_parts_table(view) : Table{}}),
            section_of("training", "Training", {in_tokens ? training_cost_table(view) : Table{}}),
-           {"remarks", "Remarks", {}, view.answer.remarks, {}},
+           {"remarks", "Remarks", {}, said(view.answer.remarks), {}},
            {"sources", "Sources", all ? sources(view) : std::vector<std::string>{}, {}, {}}}),
       .next = next_commands(view)};
 }
@@ -393,7 +393,7 @@ Document compose_runs(const RunsView& view) {
           .intervals = false,
           .verdict = judge_runs(view),
           .sections = with_content({section_of("runs", "Runs", {std::move(table)}),
-                                    {"remarks", "Remarks", {}, view.answer, {}}}),
+                                    {"remarks", "Remarks", {}, said(view.answer), {}}}),
           .next = {{"scaleworth attribute FILE...", "where the rest of a step's time goes"}}};
 }
 
@@ -411,7 +411,7 @@ constexpr JsonHead runs_head{1, "scaleworth mfu runs"};
 void runs_document(Fields& json, const RunsView& view, const Document& whole) {
   put_answer(json, view.options, whole.verdict);
   put_array(json, "runs", view.question, run_fields());
-  json("remarks", view.answer);
+  json("remarks", said(view.answer));
 }
 
 // The memory of a training step.
@@ -436,7 +436,7 @@ std::string memory_headline(const MemoryView& view) {
       fmt::format("ZeRO {}, {}",
                   shown.zero,
                   states ? std::string("without activations")
-                         : std::string("recomputation ") + recomputation_name(shown.recomputation));
+                         : std::string("recomputation ") + word_of(shown.recomputation));
   const std::string each = " of " + memory_size(usable) + " each, " + way;
   if (tensor)
     return fmt::format("{} fits by tensor parallelism of {}: {}{}.",
@@ -465,7 +465,7 @@ std::string memory_line(const MemoryAnswer& answer, std::size_t first) {
   return fmt::format("{}ZeRO 0 to 3: {} of states, fewest GPUs {}.",
                      each.activations > Bytes()
                          ? fmt::format("Recomputation {}: {} of activations; ",
-                                       recomputation_name(each.recomputation),
+                                       word_of(each.recomputation),
                                        memory_size(each.activations))
                          : "",
                      listed(stages, [](const MemoryNeed& one) { return memory_size(one.states); }),

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "report/document.h"
-#include "report/names.h"
 #include "report/render.h"
+#include "report/words.h"
 #include "src/model/transformer/demand.h"
 #include "src/model/transformer/serving.h"
 #include "src/model/transformer/training_budget.h"
@@ -16,16 +16,16 @@ using namespace model;
 /// What the figures of `scaleworth mfu` stand on, as the reports name it; empty where a report has
 /// no use for it.
 struct MfuNames {
-  std::string model;            // "Llama 3.1 8B"
-  std::string model_source;     // of its shapes, with their date
-  std::string gpu;              // "NVIDIA A100 SXM 80 GB"; as the user called it where unknown
-  std::string gpu_source;       // of the datasheet's figures, with their date
-  std::string number_format;    // "bf16"
-  std::string peak_basis;       // "datasheet bf16, dense, at 1830 MHz"
-  std::string bandwidth_basis;  // "datasheet"
-  std::string link_basis = {};  // "the datasheet's NVLink, without latency"
-  std::vector<std::string> remarks = {};
-  std::vector<std::string> doubts = {};  // why the input may be wrong
+  std::string model;          // "Llama 3.1 8B"
+  std::string model_source;   // of its shapes, with their date
+  std::string gpu;            // "NVIDIA A100 SXM 80 GB"; as the user called it where unknown
+  std::string gpu_source;     // of the datasheet's figures, with their date
+  std::string number_format;  // "bf16"
+  std::optional<Finding> peak_basis = {};
+  std::optional<Finding> bandwidth_basis = {};
+  std::optional<Finding> link_basis = {};
+  std::vector<Finding> remarks = {};
+  std::vector<Finding> doubts = {};  // why the input may be wrong
 };
 
 // In each of the report's formats: what a training run makes of its GPUs, what a training budget is
@@ -55,7 +55,7 @@ struct RunUse {
   double mfu() const { return first().mfu; }
 };
 /// With what is to be said of the table.
-using RunsView = AnswerView<std::vector<RunUse>, std::vector<std::string>>;
+using RunsView = AnswerView<std::vector<RunUse>, std::vector<Finding>>;
 using MfuView = AnswerView<TrainingRun, TrainingUse>;
 /// `names` without a GPU: none was asked for; without a model: there is no size to judge.
 using MemoryView = AnswerView<MemoryQuestion, MemoryAnswer>;

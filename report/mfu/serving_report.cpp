@@ -21,18 +21,18 @@ std::string subtitle(const ServingView& view) {
       group.gpus,
       view.names.gpu,
       format_quantity(number(group.peak), Unit::flop_per_second),
-      view.names.peak_basis,
+      said(view.names.peak_basis),
       group.attention_peak.value_or(group.peak) == group.peak
           ? ""
           : "; attention " + format_quantity(number(*group.attention_peak), Unit::flop_per_second),
       format_quantity(number(group.bandwidth), Unit::bytes_per_second),
-      view.names.bandwidth_basis,
+      said(view.names.bandwidth_basis),
       group.memory ? fmt::format("; {:g} % of {} for weights and caches",
                                  100.0 * group.memory_part,
                                  format_quantity(number(*group.memory), Unit::bytes))
                    : "",
       group.gpus == 1 ? ""
-      : group.link    ? ", all-reduces by " + view.names.link_basis
+      : group.link    ? ", all-reduces by " + said(view.names.link_basis)
                       : ", communication left out",
       request.prompt,
       request.cached > 0.0 ? fmt::format(" ({:g} % cached)", 100.0 * request.cached) : "",
@@ -72,8 +72,7 @@ Table batches_table(const ServingView& view) {
       {measure("ceiling_output_tokens_per_s", "at most", Unit::tokens_per_second).with_digits(4),
        &Batch::ceiling_output_tokens_per_s},
       {measure("prompts_per_pass", "prompts per pass", Unit::count).as_detail(), &Batch::group},
-      {measure("bound", "step bound by"),
-       [](const Batch& one) { return phase_bound_name(one.step.bound); }},
+      {measure("bound", "step bound by"), [](const Batch& one) { return word_of(one.step.bound); }},
       {measure("compute_used", "of peak", Unit::percent).with_decimals(1),
        [&](const Batch& one) {
          return group.compute_efficiency * (one.step.compute / one.step.time);
@@ -178,7 +177,7 @@ Document compose_serving(const ServingView& view) {
           .verdict = judge_serving(view),
           .sections = with_content({section_of("batches", "Batches", {batches_table(view)}),
                                     section_of("memory", "Memory", {memory_table(view)}),
-                                    {"remarks", "Remarks", {}, view.names.remarks, {}}}),
+                                    {"remarks", "Remarks", {}, sentences(view.names.remarks), {}}}),
           .next = next_commands(view)};
 }
 }  // namespace

@@ -188,8 +188,8 @@ std::string ridge_line(const ServingView& view) {
 void add_exclusions(std::vector<std::string>& lines, const ServingAnswer& answer) {
   std::map<std::string, std::string> batches;
   for (const ServedBatch& one : answer.batches) {
-    if (one.excluded.empty()) continue;
-    std::string& list = batches[one.excluded];
+    if (!one.excluded) continue;
+    std::string& list = batches[word_of(*one.excluded)];
     list += fmt::format("{}{:g}", list.empty() ? "" : ", ", one.batch);
   }
   for (const auto& [reason, list] : batches) {

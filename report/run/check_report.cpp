@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/names.h"
 #include "report/render.h"
 #include "report/run/compared_figures.h"
+#include "report/words.h"
 #include "src/core/files/csv.h"
 
 #include <array>
@@ -82,8 +82,8 @@ std::string unjudged_sentence(const CheckResult& result, bool bounds) {
         "far runs differ{1}; measure run and baseline four times.",
         result.figures.size(),
         worst_text(result.figures));
-  return bounds ? "Cannot tell: no figure of this run has a known link or a rule; state its links "
-                  "(--link nvlink4x18), rules (--rules FILE) or a baseline (--against RUN)."
+  return bounds ? "Cannot tell: no known link and no rule bounds a figure of this run; state its "
+                  "links (--link nvlink4x18), rules (--rules FILE) or a baseline (--against RUN)."
                 : "Cannot tell: the two have no figure of the same kind, nor a collective on the "
                   "same layout, see Not compared.";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/names.h"
 #include "report/render.h"
 #include "report/run/run_report.h"
+#include "report/words.h"
 #include "src/core/files/fields.h"
 #include "src/model/collectives.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/run/compare_report.h"
 
-#include "report/names.h"
 #include "report/render.h"
 #include "report/run/compared_figures.h"
 #include "report/run/run_report.h"
+#include "report/words.h"
 #include "src/core/files/fields.h"
 
 #include <array>
@@ -12,18 +12,18 @@
 
 namespace scaleworth::report {
 std::string own_doubts(const ComparedRun& a, const ComparedRun& b) {
-  std::vector<Finding> doubts;
+  Words first;
+  std::size_t doubts = 0;
   for (const ComparedRun* one : {&a, &b}) {
     if (one->run == nullptr) continue;                           // what the links allow, or rules
     if (model::wrong_results(*one->run).settings > 0) continue;  // the headline says so
-    for (Finding& of : findings_of(*one->run, model::analyse(*one->run, {}))) {
-      if (of.doubt.empty()) continue;
-      of.doubt += fmt::format(" ({})", one->name);
-      doubts.push_back(std::move(of));
+    for (const Finding& of : run_findings(*one->run, model::analyse(*one->run, {})).doubts) {
+      if (++doubts > 1) continue;
+      first = words_of(of);
+      first.text += fmt::format(" ({})", one->name);
     }
   }
-  if (doubts.empty()) return "";
-  return not_reliable(doubts.front().doubt, doubts.size(), doubts.front().again) + " ";
+  return doubts == 0 ? "" : not_reliable(first.text, doubts, first.again) + " ";
 }
 
 namespace {

@@ -42,8 +42,8 @@ std::string render_check_as(CheckFormat format,
 /// "all reduce among 8 ranks, isolated, large messages", "GPU 0: triad in L2": what is judged.
 std::string figure_text(const model::ComparedFigure& figure);
 
-/// "Not reliable: other programs used 79 % of the CPUs during the run (idle-2); run again on an idle
-/// machine. ": what the runs' own pages doubt; empty where they doubt nothing.
+/// "Not reliable: other programs used 79 % of the CPUs during the run (idle-2); run again on an
+/// idle machine. ": what the runs' own pages doubt; empty where they doubt nothing.
 std::string own_doubts(const ComparedRun& a, const ComparedRun& b);
 
 /// "NCCL 2.22.3 against 2.28.9": the library of `b` and of `a` that moves bytes, where both are

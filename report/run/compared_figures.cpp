@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/run/compared_figures.h"
 
-#include "report/names.h"
+#include "report/words.h"
 
 #include <array>
 

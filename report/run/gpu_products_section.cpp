@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/names.h"
 #include "report/run/run_report.h"
+#include "report/words.h"
 #include "src/core/files/fields.h"
 
 namespace scaleworth::report {
@@ -14,7 +14,7 @@ std::string basis_note(const GpuResult& gpu) {
     if (!format.steady || !format.steady->against) continue;
     const AgainstPeak& against = *format.steady->against;
     const std::string peak = format_quantity(against.peak, Unit::flop_per_second, 4);
-    bases.push_back(peak + " (" + against.basis + ")");
+    bases.push_back(peak + " (" + said(against.basis) + ")");
     if (std::ranges::count(bases, bases.back()) > 1) bases.pop_back();
   }
   return fmt::format("{}", fmt::join(bases, "; "));
@@ -117,12 +117,13 @@ Table waterfall_table(const Gpus& gpus) {
     const std::string name = word_of(format->format);
     FlopPerSecond rate = format->waterfall->spec;
     table.rows.push_back(
-        {{ordinal, name, "datasheet", {}, number(rate), format->waterfall->basis}, detail});
+        {{ordinal, name, "datasheet", {}, number(rate), said(format->waterfall->basis)}, detail});
     for (const WaterfallStep& step : format->waterfall->steps) {
       if (step.change) rate += *step.change;
       const Cell left = step.change ? Cell{number(rate)} : Cell{};
       table.rows.push_back(
-          {{ordinal, name, step.name, as_cell(step.change), left, step.evidence}, detail});
+          {{ordinal, name, word_of(step.name), as_cell(step.change), left, said(step.evidence)},
+           detail});
     }
   }
   return table;
@@ -153,10 +154,10 @@ void put_format(Fields& json, const GpuFormat& one) {
   json.object("best_burst", one.best_burst, put_product);
   json.array("by_data", one.by_data, put_product);
   json.object("waterfall", one.waterfall, [](Fields& of, const LossWaterfall& waterfall) {
-    of.members("spec_flop_per_s", waterfall.spec, "basis", waterfall.basis);
+    of.members("spec_flop_per_s", waterfall.spec, "basis", said(waterfall.basis));
     of.array("steps", waterfall.steps, [](Fields& each, const WaterfallStep& step) {
-      each.members("name", step.name, "factor", step.factor, "change_flop_per_s", step.change);
-      each("evidence", step.evidence);
+      each.members("name", by_word(step.name), "factor", step.factor);
+      each.members("change_flop_per_s", step.change, "evidence", said(step.evidence));
     });
     of("measured_flop_per_s", waterfall.measured);
   });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/run/run_report.h"
+#include "report/words.h"
 #include "src/model/gpu.h"
 
 #include <array>
@@ -25,7 +26,7 @@ using namespace model;
 Table gpus_together_table(const std::optional<GpusTogether>& together) {
   const auto verdict = [](const GpuPace& pace) -> std::string {
     if (!pace.slow) return "normal";
-    return "slow: " + (pace.cause.empty() ? "unexplained" : pace.cause);
+    return "slow: " + (pace.cause.empty() ? "unexplained" : clauses(pace.cause));
   };
   const auto at = [](auto member) { return path(&GpuPace::conditions, member); };
   return make_table(
@@ -135,7 +136,7 @@ std::vector<std::string> model_lines(const Gpus& gpus) {
     const AgainstPeak& against = *format->steady->against;
     lines.back() += fmt::format("; shares are of {} ({})",
                                 format_quantity(against.peak, Unit::flop_per_second, 4),
-                                against.basis);
+                                said(against.basis));
   }
   return lines;
 }
@@ -209,7 +210,7 @@ void put_gpu(Fields& json, const GpuResult& gpu) {
     });
   });
   put_array(json, "launches", gpu.launches, launch_fields());
-  json("warnings", gpu.warnings);
+  json("warnings", said(gpu.warnings));
 }
 
 void put_gpus_together(Fields& json, const GpusTogether& together) {
@@ -220,7 +221,8 @@ void put_gpus_together(Fields& json, const GpusTogether& together) {
     of.members("alone_flop_per_s", pace.alone, "of_alone", pace.of_alone);
     of("of_others", pace.of_others);
     of.object("conditions", pace.conditions, put_conditions);
-    of.members("slow", pace.slow, "cause", or_null(pace.cause));
+    of("slow", pace.slow);
+    of("cause", clauses(pace.cause), or_null);
   });
 }
 }  // namespace scaleworth::report

@@ -2,9 +2,9 @@
 /// One job on several machines, as a document: which does more, which is cheaper, what each is
 /// worth.
 #include "report/charts/charts.h"
-#include "report/names.h"
 #include "report/render.h"
 #include "report/run/compare_report.h"
+#include "report/words.h"
 #include "src/core/files/fields.h"
 
 namespace scaleworth::report {
@@ -30,10 +30,6 @@ struct View {
     return all.basis == TimeBasis::step ? 1e3 : 1.0;
   }
   bool of_epochs() const { return all.work && all.work_noun == "epochs"; }
-  /// Why the figures may not hold; null where they do.
-  const model::Remark* doubt() const {
-    return find_in(all.doubts, false, [](const auto& one) { return one.again.empty(); });
-  }
   std::string noun(int count) const {
     const std::string many = all.noun.empty() ? "ranks" : all.noun;
     return count == 1 ? many.substr(0, many.size() - 1) : many;
@@ -91,7 +87,7 @@ std::string cost_clause(const View& view, const OfferRatio& one) {
 std::string ratio_sentence(const View& view, const OfferRatio& one) {
   const bool faster = one.speed.value > 1.0;
   const std::string speed = speed_clause(view, one);
-  if (view.doubt() != nullptr)
+  if (!view.all.doubts.empty())
     return speed + (one.cost ? ", and " + cost_clause(view, one) : "") + ".";
   if (!one.cost) {
     const std::string worth = one.break_even
@@ -202,11 +198,8 @@ Document compose(const View& view) {
   document.subject = listed(all.ratios, [](const OfferRatio& one) { return one.b.name; });
   document.subtitle = fmt::format("A: {}; against: {}", all.offers.front().name, document.subject);
   Verdict& verdict = document.verdict;
-  const model::Remark* const doubt = view.doubt();
-  if (doubt != nullptr) {
-    const auto doubts = std::ranges::count_if(
-        all.doubts, [](const model::Remark& one) { return !one.again.empty(); });
-    verdict.headline = not_reliable(doubt->text, static_cast<std::size_t>(doubts), doubt->again);
+  if (!all.doubts.empty()) {
+    verdict.headline = not_reliable(all.doubts);
     for (const OfferRatio& one : all.ratios) verdict.lines.push_back(ratio_sentence(view, one));
   } else if (all.ratios.size() == 1) {
     verdict.headline = ratio_sentence(view, all.ratios.front());
@@ -220,7 +213,8 @@ Document compose(const View& view) {
         "Without repeats the noise between runs is taken as {:g} % of each: measure each three "
         "times before you decide on a small difference.",
         100.0 * model::presumed_run_noise));
-  for (const model::Remark& one : all.doubts) verdict.lines.push_back(one.whole());
+  for (const auto& findings : {all.doubts, all.remarks})
+    std::ranges::copy(sentences(findings), std::back_inserter(verdict.lines));
   document.sections = {section_of("offers", "Machines", {offers_table(view)})};
   const Offer& best = all.offers[all.cheapest.value_or(all.fastest)];
   document.next = {

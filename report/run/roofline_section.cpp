@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/names.h"
 #include "report/run/run_report.h"
+#include "report/words.h"
 
 #include <tuple>
 
@@ -243,12 +243,14 @@ void put_conditions(Fields& json, const GpuConditions& one) {
   json.members("clock_hz", one.clock_hz, "power_w", one.power_w);
   json.members("power_from_energy", one.power_from_energy, "temperature_c", one.temperature_c);
   std::vector<std::pair<std::string, double>> reasons;
-  for (const auto& [reason, share] : one.slowdown_reasons) reasons.emplace_back(word_of(reason), share);
+  for (const auto& [reason, share] : one.slowdown_reasons)
+    reasons.emplace_back(word_of(reason), share);
   json("slowdown_reasons", reasons);
 }
 
 void put_against(Fields& json, const AgainstPeak& one) {
-  json.members("peak_flop_per_s", one.peak, "basis", one.basis, "peak_clock_hz", one.clock_hz);
+  json.members(
+      "peak_flop_per_s", one.peak, "basis", said(one.basis), "peak_clock_hz", one.clock_hz);
   json.members("fraction", one.fraction, "clock_ratio", one.clock_ratio);
   json("fraction_at_clock", one.fraction_at_clock);
 }
@@ -270,6 +272,6 @@ void put_roofline(Fields& json, const RooflineResult& roofline) {
   });
   put_array(json, "memory", roofline.memory, memory_point_fields());
   put_array(json, "latency", roofline.latency, latency_point_fields());
-  json("warnings", roofline.warnings);
+  json("warnings", said(roofline.warnings));
 }
 }  // namespace scaleworth::report

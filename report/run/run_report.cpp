@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/run/run_report.h"
 
-#include "report/names.h"
+#include "report/decision/decision_report.h"
+#include "report/words.h"
 #include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/roofline.h"
@@ -84,14 +85,6 @@ Table losses(const Run& run) {
                      {measure("amount", "amount").with_digits(4), &Loss::second}});
 }
 
-std::vector<std::string> texts_of(const std::vector<Finding>& findings, bool warnings) {
-  std::vector<std::string> texts;
-  for (const Finding& finding : findings) {
-    if (finding.warning == warnings) texts.push_back(finding.text);
-  }
-  return texts;
-}
-
 /// What was measured on; each part is named once.
 Table machine_facts(const Run& run) {
   Table table{"machine_facts",
@@ -148,21 +141,36 @@ std::string without_trademarks(std::string name) {
 
 }  // namespace
 
-Section findings_section(const std::vector<Finding>& findings) {
-  return {"findings", "Findings", {}, texts_of(findings, false)};
+std::vector<std::string> results_of(const Run& run, const Analysis& analysis) {
+  std::vector<std::string> results = sentences(run_findings(run, analysis).results);
+  const RenderOptions options;
+  for (const ScalingResult& scaling : analysis.scaling) {
+    if (scaling.mode != BatchScaling::weak || scaling.rows.empty() || !scaling.decision) continue;
+    const DecideView view{*scaling.decision, options};
+    for (const std::string& line : {cause_line(view), straggler_line(view)})
+      if (!line.empty()) results.push_back("Weak scaling: " + line);
+  }
+  return results;
+}
+
+std::vector<std::string> warnings_of(const RunFindings& findings, Audience audience) {
+  std::vector<std::string> all = sentences(findings.doubts, audience);
+  std::ranges::move(sentences(findings.warnings, audience), std::back_inserter(all));
+  return all;
 }
 
 Section warnings_section(const Run& run,
                          const Analysis& analysis,
-                         const std::vector<Finding>& findings) {
+                         const RunFindings& findings,
+                         Audience audience) {
   Section section = section_of("warnings", "Warnings and losses", {losses(run), sampling(run)});
-  section.list = texts_of(findings, true);
+  section.list = warnings_of(findings, audience);
   const auto add = [&](const std::string& of, const std::vector<std::string>& warnings) {
     for (const std::string& warning : warnings) section.list.push_back(of + warning);
   };
-  if (analysis.roofline) add("", analysis.roofline->warnings);
+  if (analysis.roofline) add("", said(analysis.roofline->warnings));
   for (const auto& gpu : analysis.gpus) {
-    add(fmt::format("GPU {}: ", gpu.identity.ordinal), gpu.roofline.warnings);
+    add(fmt::format("GPU {}: ", gpu.identity.ordinal), said(gpu.roofline.warnings));
   }
   add("", run.warnings);
   if (run.suite != "import")  // whose findings they are

@@ -18,8 +18,8 @@ Section roofline_section(const model::RooflineResult& roofline);
 /// Of GPUs: NCCL's choice, the fastest way by size.
 Section collectives_section(const std::vector<model::CollectiveResult>& collectives,
                             const std::vector<model::AlgorithmResult>& algorithms,
-                             const std::vector<model::LinkLevel>& levels = {},
-                             const model::CommunicationModel& communication = {});
+                            const std::vector<model::LinkLevel>& levels = {},
+                            const model::CommunicationModel& communication = {});
 /// Of rows by scaling result the last of strong scaling, which heads the page; absent without one.
 template <class Row>
 std::optional<std::size_t> last_strong(const std::vector<Row>& rows) {
@@ -35,16 +35,16 @@ Section training_section(const std::vector<model::ScalingResult>& scaling, Audie
 Section forecast_section(const model::Analysis& analysis, Audience audience);
 /// What each GPU can do and loses, transfers, and how evenly all run; empty without GPUs.
 Section gpu_section(const model::Analysis& analysis);
-/// Results, then warnings; each follows from `run` and `analysis` alone, what is not known has
-/// none.
-std::vector<Finding> findings_of(const Run& run,
-                                 const model::Analysis& analysis,
-                                 Audience audience = Audience::terminal);
+/// The results among `run_findings()`, and of weak scaling the cause, a sentence each.
+std::vector<std::string> results_of(const Run& run, const model::Analysis& analysis);
+/// Doubts, then warnings, a sentence each.
+std::vector<std::string> warnings_of(const model::RunFindings& findings,
+                                     Audience audience = Audience::terminal);
 
-Section findings_section(const std::vector<Finding>& findings);
 Section warnings_section(const Run& run,
                          const model::Analysis& analysis,
-                         const std::vector<Finding>& findings);
+                         const model::RunFindings& findings,
+                         Audience audience);
 Section unmeasured_section(const Run& run);
 
 /// What a machine is and what else it did, in one sentence.
@@ -69,19 +69,6 @@ void put_gpus_together(Fields& json, const model::GpusTogether& together);
 void put_collective(Fields& json, const model::CollectiveResult& collective);
 void put_algorithms(Fields& json, const model::AlgorithmResult& result);
 void put_scaling(Fields& json, const model::ScalingResult& scaling);
-
-/// bf16, else the first, of the formats that have the part.
-template <class T>
-const model::GpuFormat* leading_format(const model::GpuResult& gpu,
-                                       std::optional<T> model::GpuFormat::*part) {
-  const model::GpuFormat* first = nullptr;
-  for (const model::GpuFormat& format : gpu.formats) {
-    if (!(format.*part)) continue;
-    if (format.format.precision == NumberFormat::bf16) return &format;
-    if (first == nullptr) first = &format;
-  }
-  return first;
-}
 
 /// A value of a result, listed once: a column of its table, and a member of its JSON in the same
 /// words, under the column's id with the ending of the unit or under a key of its own.

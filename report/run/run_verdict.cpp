@@ -2,8 +2,8 @@
 /// The first sentence of a run: whether more ranks pay, or, where it shows no scaling, what the
 /// machine does, its collectives or its step, whichever was asked for.
 #include "report/decision/decision_report.h"
-#include "report/names.h"
 #include "report/run/run_report.h"
+#include "report/words.h"
 #include "src/model/collectives.h"
 #include "src/model/decision/decision.h"
 #include "src/model/gpu.h"
@@ -38,7 +38,7 @@ std::string largest_loss(const GpuFormat& format) {
   const auto& steps = format.waterfall->steps;
   const auto worst = std::ranges::min_element(steps, {}, share);
   if (worst == steps.end() || !worst->explained || share(*worst) > -much) return "";
-  return fmt::format(" (largest loss: {})", worst->name);
+  return fmt::format(" (largest loss: {})", word_of(worst->name));
 }
 
 /// The slow one of several, whose pace all others keep.
@@ -46,13 +46,13 @@ std::string slow_gpu_sentence(const std::optional<GpusTogether>& together) {
   if (!together) return "";
   const auto slow = std::ranges::find(together->paces, true, &GpuPace::slow);
   if (slow == together->paces.end()) return "";
-  return fmt::format(
-      "GPU {} is slow: {} in {}, {} of the others' rate ({}).",
-      slow->ordinal,
-      rate_text(slow->together.value),
-      word_of(together->precision),
-      format_quantity(slow->of_others->value, Unit::percent),
-      slow->cause.empty() ? "look at its cooling and power, or ask for another node" : slow->cause);
+  return fmt::format("GPU {} is slow: {} in {}, {} of the others' rate ({}).",
+                     slow->ordinal,
+                     rate_text(slow->together.value),
+                     word_of(together->precision),
+                     format_quantity(slow->of_others->value, Unit::percent),
+                     slow->cause.empty() ? "look at its cooling and power, or ask for another node"
+                                         : clauses(slow->cause));
 }
 
 /// Copies of one way that compare.
@@ -429,9 +429,8 @@ void doubt(Verdict& verdict, const std::vector<Finding>& doubts, std::string by_
   verdict.action.clear();  // it would follow from the figures
   verdict.lines.insert(verdict.lines.begin(), std::move(by_figures));
   if (doubts.size() > 1)
-    verdict.lines.insert(verdict.lines.begin(),
-                         capitalised(listed(doubts, std::mem_fn(&Finding::doubt), "; ") + "."));
-  verdict.headline = not_reliable(doubts.front().doubt, doubts.size(), doubts.front().again);
+    verdict.lines.insert(verdict.lines.begin(), capitalised(listed(said(doubts), {}, "; ") + "."));
+  verdict.headline = not_reliable(doubts);
   std::erase(verdict.lines, "");
 }
 
@@ -476,8 +475,8 @@ Verdict judge_scaling(const Analysis& analysis,
   if (!std::ranges::all_of(strong->rows, comparable, &DecisionRow::time)) {
     return unanswered("Not known: a step time is not a positive number.");
   }
-  if (!strong->quality_held) {
-    const std::string& note = strong->quality_note;
+  if (!strong->quality.held) {
+    const std::string note = said(strong->quality.note);
     return unanswered("Not known: the counts did not do the same work" +
                       (note.empty() ? "." : " (" + note + ")."));
   }
@@ -507,15 +506,13 @@ bool shows_scaling(const Analysis& analysis) {
   });
 }
 
-Verdict judge(const Analysis& analysis, const std::vector<Finding>& findings, Audience audience) {
+Verdict judge(const Analysis& analysis, const RunFindings& findings, Audience audience) {
   if (const auto& message = analysis.assumptions.message)
     return {Answer::yes, message_sentence(analysis, *message), {}};
   RenderOptions options;
   options.audience = audience;
-  std::vector<Finding> doubts = findings;
-  std::erase_if(doubts, [](const Finding& one) { return one.doubt.empty(); });
-  Verdict verdict = judge_scaling(analysis, doubts, options);
-  const auto warnings = std::ranges::count_if(findings, &Finding::warning);
+  Verdict verdict = judge_scaling(analysis, findings.doubts, options);
+  const std::size_t warnings = findings.doubts.size() + findings.warnings.size();
   if (warnings > 0) {
     verdict.lines.push_back(
         fmt::format("{} about this measurement: read {} under Warnings before you rely on it{}.",

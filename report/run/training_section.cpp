@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
-#include "report/names.h"
 #include "report/run/run_report.h"
+#include "report/words.h"
 #include "src/core/files/fields.h"
 #include "src/model/decision/decision.h"
 
@@ -64,14 +64,12 @@ Table steps(const Scaling& scaling, Audience audience) {
        {measure("final_loss", "loss").with_digits(5),
         path(&DecisionRow::trained, &TrainedStep::final_loss)}});
   for (const auto& result : scaling) {
-    if (!result.quality_note.empty()) {
-      table.notes.push_back(
-          fmt::format("{} scaling: {}", word_of(result.mode), result.quality_note));
-    }
+    if (const auto& note = result.quality.note)
+      table.notes.push_back(fmt::format("{} scaling: {}", word_of(result.mode), said(note)));
   }
   std::set<std::string> known{""};
   for (const auto& row : rows) {
-    const std::string& basis = std::get<1>(row.levels)->trained.mfu_basis;
+    const std::string basis = said(std::get<1>(row.levels)->trained.mfu_basis);
     if (known.insert(basis).second) table.notes.push_back("Ceiling: " + basis + ".");
   }
   if (const auto last = last_strong(rows))
@@ -162,7 +160,8 @@ Table curves(const Scaling& scaling, bool priced) {
   }
   for (const auto& row : nested(scaling, &ScalingResult::laws)) {
     const auto& [result, law] = row.levels;
-    const std::string& why = law->not_identifiable.empty() ? law->basis : law->not_identifiable;
+    const std::string why =
+        law->not_identifiable ? said(law->not_identifiable) : clauses(law->basis);
     if (!why.empty())
       table.notes.push_back(fmt::format("{}, {}: {}", word_of(result->mode), law->name, why));
   }
@@ -188,7 +187,8 @@ void put_row(Fields& json, const DecisionRow& one) {
   const TrainedStep& step = one.trained;
   json.members("ranks", one.count, "step_time_s", one.time);
   json.members("slowed", step.slowed, "final_loss", step.final_loss);
-  json.members("mfu_measured", step.mfu_measured, "mfu_basis", or_null(step.mfu_basis));
+  json("mfu_measured", step.mfu_measured);
+  json("mfu_basis", said(step.mfu_basis), or_null);
   json.members("mfu_peak", step.mfu_peak);
   put_shares(json, "shares", step.ledger ? &step.ledger->mean : nullptr);
   json.array("per_rank", rank_ledgers(one), [](Fields& of, const MeanLedger& rank) {
@@ -199,9 +199,10 @@ void put_row(Fields& json, const DecisionRow& one) {
 
 void put_law(Fields& json, const ScalingLaw& one) {
   const auto& range = one.cost_optimal_range;
-  json.members("name", one.name, "prediction", one.prediction, "basis", one.basis);
+  json.members("name", one.name, "prediction", one.prediction, "basis", clauses(one.basis));
   json.members("serial", one.serial, "coherency", one.coherency);
-  json.members("not_identifiable", or_null(one.not_identifiable), "next_count", one.next_count);
+  json("not_identifiable", said(one.not_identifiable), or_null);
+  json("next_count", one.next_count);
   json("single_rank_step_time_s", one.single);
   json.members("residual", one.residual, "reproduces_measured", one.reproduces_measured);
   json.members("fastest_ranks", one.fastest, "cost_optimal_ranks", one.cost_optimal);
@@ -250,7 +251,7 @@ void put_scaling(Fields& json, const ScalingResult& scaling) {
     const RenderOptions options;
     json.object("decision", [&](Fields& of) { put_decision(of, {*scaling.decision, options}); });
   }
-  json.members("slowed", or_null(scaling.slowed), "quality_held", scaling.quality_held);
-  json.members("quality_note", scaling.quality_note);
+  json("slowed", said(scaling.slowed), or_null);
+  json.members("quality_held", scaling.quality.held, "quality_note", said(scaling.quality.note));
 }
 }  // namespace scaleworth::report

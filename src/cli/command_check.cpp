@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `scaleworth check RUN`, against a baseline, links or rules.
-#include "report/names.h"
 #include "report/run/compare_report.h"
+#include "report/words.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
-#include "report/names.h"
 #include "report/run/compare_report.h"
+#include "report/words.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
@@ -88,10 +88,9 @@ void each_stated(const char* flag,
   }
 }
 
-/// Gives machines their prices; in words where those of named instances are from.
-std::vector<std::string> add_prices(std::vector<NamedTable>& machines,
-                                    const CompareOptions& options) {
-  std::vector<std::string> origins;
+/// Gives machines their prices; found: where those of named instances are from.
+std::vector<Finding> add_prices(std::vector<NamedTable>& machines, const CompareOptions& options) {
+  std::vector<Finding> origins;
   std::vector<double> gpus(machines.size(), 0.0);
   const auto set_price = [&](std::size_t i, double usd_of_instance) {
     const double each = machines[i].table.axis == Axis::nodes ? 1.0 : gpus[i];
@@ -120,7 +119,7 @@ std::vector<std::string> add_prices(std::vector<NamedTable>& machines,
     const InstancePrice found = priced_instance(id, options.price_file, options.render.currency);
     gpus[i] = found.gpus;
     set_price(i, found.usd_per_hour);
-    origins.push_back(fmt::format("{} at the price of {}", machines[i].name, origin_text(found)));
+    origins.emplace_back(FindingId::priced_as, machines[i].name, origin_text(found));
   });
   return origins;
 }
@@ -170,9 +169,9 @@ int compare_machines(const CompareOptions& options) {
                           {},
                           report::shell_words({options.runs[i]})});
   }
-  const std::vector<std::string> origins = add_prices(machines, options);
+  const std::vector<Finding> origins = add_prices(machines, options);
   OfferComparison offers = compare_offers(machines);
-  for (const std::string& origin : origins) offers.doubts.emplace_back(origin + ".");
+  std::ranges::copy(origins, std::back_inserter(offers.remarks));
   report::RenderOptions render = options.render;
   if (!machines.front().price) take_currency(machines.front().table.read.currency, render.currency);
   fmt::print("{}", report::render_offers(offers, render));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/decision/decision_report.h"
-#include "report/names.h"
 #include "report/run/run_report.h"
+#include "report/words.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
 #include "src/cli/input/table_input.h"
@@ -91,13 +91,8 @@ void add_doubts_of_run(const DecideOptions& options, Decision& decision) {
   const std::string& input = options.inputs.front();
   if (input_kind(input) != InputKind::run) return;
   const Run run = read_run(input);
-  for (const report::Finding& finding :
-       report::findings_of(run, analyse(run, {}), options.render.audience)) {
-    if (finding.doubt.empty()) continue;
-    Remark doubt(finding.doubt);
-    doubt.again = finding.again;
+  for (Finding& doubt : run_findings(run, analyse(run, {})).doubts)
     decision.doubts.push_back(std::move(doubt));
-  }
 }
 
 Decision decide_file(DecideOptions& options) {
@@ -124,11 +119,10 @@ Decision decide_file(DecideOptions& options) {
                           rubric.budget || request.metrics.failures ||
                           request.metrics.power.watts_per_rank;
   if (in_seconds) file.with_unit();
-  if (read.basis == TimeBasis::work_unit && !request.metrics.work &&
-      (rubric.deadline || rubric.budget))
+  if (read.basis != TimeBasis::run && !request.metrics.work && (rubric.deadline || rubric.budget))
     throw UserError("a {} is of a whole run: add --work, the {} of the run",
                     rubric.deadline ? "deadline" : "budget",
-                    read.work_noun.empty() ? "work" : read.work_noun);
+                    !read.work_noun.empty() ? read.work_noun : "steps or work");
   if (request.metrics.work) {
     file.table = of_work(std::move(file.table), *request.metrics.work);
   }
@@ -142,20 +136,24 @@ Decision decide_file(DecideOptions& options) {
   request.domain = options.domain;
   Decision decision = decide_table(file.table, request);
   add_doubts_of_run(options, decision);
-  if (prices_replaced)
-    decision.remarks.emplace_back("the prices in the table are not used: another one is given");
+  // More than the GPUs that were added gained more: what nobody reads may say why.
+  const bool too_good = std::ranges::any_of(
+      decision.rows, [](const DecisionRow& row) { return row.efficiency.value > 1.05; });
+  if (const auto& names = file.unread; !names.empty())
+    (too_good ? decision.doubts : decision.remarks)
+        .emplace_back(FindingId::columns_may_say_work, first_names(names, 4), names.front());
+  if (prices_replaced) decision.remarks.emplace_back(FindingId::table_prices_unused);
   if (const auto& prices = request.metrics.prices) {
     std::vector<int> parts;
     for (const DecisionRow& row : decision.rows)
       if (prices->paid_ranks(row.count) != row.count) parts.push_back(row.count);
     if (!parts.empty())
-      decision.remarks.push_back(fmt::format("at {} whole instances of {} are paid",
-                                             fmt::join(parts, ", "),
-                                             prices->ranks_of_instance));
+      decision.remarks.emplace_back(FindingId::whole_instances_paid,
+                                    fmt::format("{}", fmt::join(parts, ", ")),
+                                    prices->ranks_of_instance);
   }
   if (!file.ignored.empty()) {
-    decision.remarks.push_back(
-        fmt::format("columns that are not used: {}", fmt::join(file.ignored, ", ")));
+    decision.remarks.emplace_back(FindingId::columns_unused, listed(file.ignored));
   }
   return decision;
 }
@@ -179,6 +177,9 @@ double flops_per_work(const DecideOptions& options, const Decision& decision) {
 /// What each count makes of the peak of its GPUs, where they are named.
 void add_utilisation(const DecideOptions& options, Decision& decision) {
   const MfuOptions& asked = options.peak;
+  if ((!asked.gpu.empty() || asked.peak) && decision.axis == Axis::nodes)
+    throw UserError(
+        "--gpu and --peak are of one GPU, rows count nodes: add a column gpus_per_node");
   if (asked.gpu.empty() && !asked.peak) {
     if (asked.model.empty()) return;
     throw UserError("--model needs --gpu or --peak, against which each count's rate is held");
@@ -191,10 +192,8 @@ void add_utilisation(const DecideOptions& options, Decision& decision) {
     for (DecisionRow& row : *rows) {
       if (!row.throughput) continue;
       row.trained.mfu_peak = *row.throughput / row.count * flops / peak.rate.value();
-      row.trained.mfu_basis = fmt::format("{}, {:.4g} TFLOP/s ({})",
-                                          gpu_names(asked, gpu).gpu,
-                                          peak.rate.value() / 1e12,
-                                          peak.basis);
+      row.trained.mfu_basis = Finding(
+          FindingId::peak_of_gpu, gpu_names(asked, gpu).gpu, peak.rate.value() / 1e12, peak.basis);
     }
   }
 }
@@ -241,7 +240,8 @@ namespace {
 Decision complete_decision(DecideOptions& options) {
   Decision decision = options.inputs.empty() ? decide_coefficients(options) : decide_file(options);
   check_carbon(decision);
-  if (!options.price_origin.empty()) decision.remarks.emplace_back(options.price_origin);
+  if (!options.price_origin.empty())
+    decision.remarks.emplace_back(FindingId::stated, options.price_origin);
   add_utilisation(options, decision);
   options.render.input = input_text(options);
   return decision;
@@ -268,12 +268,12 @@ bool decide_each(const DecideOptions& options, const Question& question) {
     for (std::size_t i = 0; i + 1 < flags.size(); i += 2) {
       const std::string& value = flags[i + 1];
       const std::string to = value.substr(value.rfind('=') + 1);
-      const bool named_count = to == "p" && !is_unnamed(value);
       name += (i == 0 ? "" : ", ") + value;
       guessed = guessed || to == "time" || to == "throughput" || to == "p";
       if (flags[i] == "--where")
         one.selection.where.push_back(value);
-      else if (flags[i] == "--rename" && !named_count && to.find(" per ") == to.npos)
+      else if (flags[i] == "--rename" && (to != "p" || is_unnamed(value)) &&
+               to.find(" per ") == to.npos)
         one.selection.rename.push_back(value);
       else if (flags[i] == "--scaling" && (scalings || question.alike))
         one.scaling = value == "weak" ? Scaling::weak : Scaling::strong;
@@ -290,7 +290,7 @@ bool decide_each(const DecideOptions& options, const Question& question) {
       !(question.alike ||
         (scalings && std::ranges::count(taken, taken.front()) == std::ssize(all))))
     return false;
-  if (one_way) all.front().decision.remarks.emplace_back("read by " + all.front().name);
+  if (one_way) all.front().decision.remarks.emplace_back(FindingId::read_by, all.front().name);
   fmt::print("{}",
              one_way ? report::render_decision(all.front().decision, one.render)
                      : report::render_decisions(all, options.render));

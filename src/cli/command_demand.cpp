@@ -102,7 +102,7 @@ void add_demand(const DemandOptions& options, DemandQuestion& question) {
 }
 
 /// Why the rows of a curve may not be of one server under one kind of requests.
-void add_curve_doubts(const std::vector<ServicePoint>& curve, std::vector<std::string>& doubts) {
+void add_curve_doubts(const std::vector<ServicePoint>& curve, std::vector<Finding>& doubts) {
   // A choice: warm-up and last requests part the two rates by less; twice as many is another run.
   constexpr double far = 1.5;
   Interval<double> tokens{HUGE_VAL, 0.0};  // of a request
@@ -116,18 +116,16 @@ void add_curve_doubts(const std::vector<ServicePoint>& curve, std::vector<std::s
     const Latency* mean = find_in(point.latencies, "mean", &Latency::name);
     const double little = point.concurrency / *point.requests_per_s;
     if (mean && std::abs(std::log(mean->seconds / little)) > std::log(far))
-      return doubts.push_back(fmt::format(
-          "{:g} requests at once and {:g}/s need {:.3g} s each (Little's law), not {:.3g} s",
-          point.concurrency,
-          *point.requests_per_s,
-          little,
-          mean->seconds));
+      return void(doubts.emplace_back(FindingId::against_little,
+                                      point.concurrency,
+                                      *point.requests_per_s,
+                                      little,
+                                      mean->seconds));
     if (point.tokens_per_s) take(tokens, *point.tokens_per_s / *point.requests_per_s);
   }
   for (const auto& [range, what] : {std::pair(prompts, "prompt"), {tokens, "request"}})
     if (range.high > far * range.low)
-      doubts.push_back(fmt::format(
-          "a {} has {:.0f} tokens in one row and {:.0f} in another", what, range.low, range.high));
+      doubts.emplace_back(FindingId::rows_of_other_requests, what, range.low, range.high);
 }
 
 int print_demand(DemandOptions& options) {
@@ -163,8 +161,7 @@ int print_demand(DemandOptions& options) {
   const auto measured = mean_tokens(question.curve);
   const auto& tokens = question.tokens_per_request;
   if (measured && tokens && std::abs(*tokens / *measured - 1.0) > 0.1)
-    names.doubts.push_back(fmt::format(
-        "measured with {:.3g} tokens per request, not {:g}: latencies differ", *measured, *tokens));
+    names.doubts.emplace_back(FindingId::other_tokens_per_request, *measured, *tokens);
   const bool asked = !options.requests_per_s.empty() || !options.hours.empty();
   if (asked || (question.samples.empty() && question.loads.empty())) add_demand(options, question);
   if (!options.limits.empty() && question.limits.empty())

@@ -39,10 +39,7 @@ void settle(MfuOptions& options) {
 }
 
 Recomputation recomputation_of(const std::string& name) {
-  for (const auto recomputation : {Recomputation::none, Recomputation::selective}) {
-    if (name == recomputation_name(recomputation)) return recomputation;
-  }
-  return Recomputation::full;
+  return from_key<Recomputation>(name).value_or(Recomputation::full);
 }
 
 PeakChoice stated_peaks(const MfuOptions& options, const std::optional<GpuDatasheet>& gpu) {
@@ -69,7 +66,7 @@ TrainingRun run_of(const MfuOptions& options, const PeakChoice& peaks) {
         "counts sparsity, another number format, or several GPUs",
         *options.tflops_per_gpu,
         peak.rate.value() / 1e12,
-        peak.basis);
+        report::said(peak.basis));
   run.model = model_of(options);
   if (options.sequence && *options.sequence < 1) throw UserError("--sequence must be positive");
   run.sequence = options.sequence.value_or(0);
@@ -264,6 +261,17 @@ report::RunUse use_of_run(MfuOptions options) {
     peaks.peaks.push_back(*measured);
   report::RunUse one{{}, gpu_names(options, gpu), run_of(options, peaks), {}};
   one.use = use_of_training(one.run);
+  const auto& most = one.use.above_peak;
+  if (const Denominator& peak = one.run.peaks.front(); most > 1.0)
+    throw UserError(
+        "MFU {:.0f} % (causal attention alone), which no run reaches: {:g} tokens/s of {}, at "
+        "{:.4g} TFLOP/s ({}) each; give --gpus ({} or more), the rate of all, the dense peak",
+        100.0 * *most,
+        one.run.tokens_per_second,
+        counted(static_cast<std::size_t>(one.run.gpus), "GPU"),
+        peak.rate.value() / 1e12,
+        report::said(peak.basis),
+        saturated<std::int64_t>(std::ceil(*most * static_cast<double>(one.run.gpus))));
   std::ranges::move(peaks.remarks, std::back_inserter(one.use.remarks));
   one.names.number_format = peaks.number_format;
   return one;
@@ -302,7 +310,7 @@ std::optional<Denominator> measured_peak(const std::string& text,
                                          const std::string& number_format) {
   if (text.empty()) return std::nullopt;
   if (const auto number = parse_number<double>(text)) {
-    return Denominator{teraflops(*number), "measured, as given"};
+    return Denominator{teraflops(*number), FindingId::measured_as_given};
   }
   const Analysis analysis = analysis_of(text);
   const auto precision = from_key<NumberFormat>(number_format);
@@ -311,8 +319,7 @@ std::optional<Denominator> measured_peak(const std::string& text,
     throw UserError(
         "--measured-peak {}: no steady {} products of a GPU in this run", text, number_format);
   }
-  return Denominator{slowest->rate.value,
-                     fmt::format("measured: steady {} products in {}", number_format, text)};
+  return Denominator{slowest->rate.value, {FindingId::measured_products, number_format, text}};
 }
 
 std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text) {
@@ -330,7 +337,7 @@ std::optional<MeasuredBandwidth> measured_bandwidth(const std::string& text) {
   if (!slowest) {
     throw UserError("--measured-peak {}: no bandwidth of a GPU; give --memory-gb-per-s", text);
   }
-  return MeasuredBandwidth{*slowest, fmt::format("measured: streams in {}", text)};
+  return MeasuredBandwidth{*slowest, {FindingId::measured_streams, text}};
 }
 
 Command add_mfu_command(CLI::App& app) {

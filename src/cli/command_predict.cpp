@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `scaleworth predict RECORDINGS --on RUN`: a recorded job on another machine.
 #include "report/attribution/attribution_report.h"
-#include "report/names.h"
+#include "report/words.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/commands.h"
 #include "src/cli/flags.h"
@@ -52,7 +52,8 @@ int predict_job(const PredictOptions& options) {
   classify(job.recordings, rules);
   const Attributed recorded = attribute(job);
   MachineChange change(job, recorded);
-  if (!change.reason.empty()) throw NothingMeasurable("cannot predict this job: {}", change.reason);
+  if (change.reason)
+    throw NothingMeasurable("cannot predict this job: {}", report::said(*change.reason));
   const auto prediction = change.predict(model::machine_paces(change.paces, from, {&on}));
   Attribution predicted;
   const std::filesystem::path there = std::filesystem::path(options.on).lexically_normal();

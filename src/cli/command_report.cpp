@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/names.h"
+#include "report/words.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/flags.h"
 #include "src/cli/input/imports.h"

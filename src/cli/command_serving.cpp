@@ -35,16 +35,13 @@ void add_peaks(const MfuOptions& options,
   const std::string key = gpu ? sheet_key(*gpu, {wanted, formats.activations}) : wanted;
   const DatasheetPeak* sheet = gpu ? &gpu->tensor.at(key) : nullptr;
   if (sheet != nullptr && key != products_key(formats.weights)) {
-    names.remarks.push_back(
-        fmt::format("Weights in {} are widened to {} for their products, {}: that saves memory and "
-                    "reading, not computing.",
-                    formats.weights,
-                    key,
-                    wanted == formats.weights
-                        ? fmt::format("for the datasheet of {} has none of theirs here", gpu->name)
-                        : "as the activations are"));
+    names.remarks.emplace_back(
+        wanted == formats.weights ? FindingId::weights_widened_for_gpu : FindingId::weights_widened,
+        formats.weights,
+        key,
+        gpu->name);
   }
-  Denominator peak{FlopPerSecond(), "as given"};
+  Denominator peak;
   if (const auto measured = measured_peak(options.measured_peak, key)) {
     peak = *measured;
   } else if (options.peak) {
@@ -65,9 +62,9 @@ void add_peaks(const MfuOptions& options,
 MeasuredBandwidth bandwidth_of(const MfuOptions& options,
                                const ServingOptions& serving,
                                const Sheet& gpu) {
-  if (serving.bandwidth) return {*serving.bandwidth, "as given"};
+  if (serving.bandwidth) return {*serving.bandwidth};
   if (const auto measured = measured_bandwidth(options.measured_peak)) return *measured;
-  if (gpu && gpu->memory_bandwidth) return {*gpu->memory_bandwidth, "datasheet"};
+  if (gpu && gpu->memory_bandwidth) return {*gpu->memory_bandwidth, FindingId::datasheet};
   throw UserError("the memory bandwidth of the GPU is not known here: give --memory-gb-per-s");
 }
 
@@ -78,13 +75,10 @@ std::optional<GroupLink> link_of(const ServingOptions& serving,
   if (!serving.link_latency && !serving.link_bandwidth) {
     if (!gpu || gpus < 2) return std::nullopt;
     const auto roof = datasheet_link(*gpu, gpus);
-    if (roof) {
-      names.link_basis =
-          fmt::format("the datasheet's {}, without latency", gpu->nvlink ? "NVLink" : "PCIe");
-    }
+    if (roof) names.link_basis = gpu->nvlink ? FindingId::sheet_nvlink : FindingId::sheet_pcie;
     return roof;
   }
-  names.link_basis = "your alpha and beta";
+  names.link_basis = FindingId::your_alpha_beta;
   if (!serving.link_latency || !serving.link_bandwidth) {
     throw UserError("all-reduces need both --link-latency-us and --link-gb-per-s");
   }
@@ -112,11 +106,7 @@ Server server_of(const MfuOptions& options,
   const Sheet gpu = datasheet_of(options);
   names = gpu_names(options, gpu);
   if (longest > static_cast<double>(model.context))
-    names.remarks.push_back(
-        fmt::format("Requests of {:g} tokens are longer than the context of {}, {}.",
-                    longest,
-                    model.name,
-                    model.context));
+    names.remarks.emplace_back(FindingId::longer_than_context, longest, model.name, model.context);
   server.model = served_model(model);
   auto& [weights, cache, activations] = server.formats;
   weights = options.number_format.empty() ? "bf16" : options.number_format;
@@ -213,9 +203,8 @@ ServingQuestion divided(const MfuOptions& options,
         model.name);
   const double gain = copies ? copies->output_tokens_per_s / best->output_tokens_per_s : 0.0;
   if (gain > 1.02)  // less is no reason
-    names.remarks.push_back(fmt::format("Groups of {0} (--domain {0}) serve {1:.2f} times as much.",
-                                        copies->question.server.group.gpus,
-                                        gain));
+    names.remarks.emplace_back(
+        FindingId::groups_serve_more, copies->question.server.group.gpus, gain);
   return best->question;
 }
 

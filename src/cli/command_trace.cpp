@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/names.h"
+#include "report/words.h"
 #include "src/cli/application.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/measure/traced_process.h"
@@ -32,7 +32,7 @@ struct Recorded {
 namespace fs = std::filesystem;
 
 void add(const RecordingSummary& file, const fs::path& path, Recorded& recorded) {
-  for (const std::string& remark : file.remarks) {
+  for (const Finding& remark : file.remarks) {
     if (std::ranges::count(recorded.sum.remarks, remark) == 0)
       recorded.sum.remarks.push_back(remark);
   }
@@ -93,7 +93,8 @@ std::string summary_line(const Recorded& recorded, const std::string& directory)
 
 std::string why_nothing(const Recorded& recorded, const std::string& library) {
   if (!recorded.sum.remarks.empty())
-    return fmt::format("nothing was recorded: {}", fmt::join(recorded.sum.remarks, "; "));
+    return fmt::format("nothing was recorded: {}",
+                       fmt::join(report::said(recorded.sum.remarks), "; "));
   if (recorded.killed > 0)
     return fmt::format("nothing was recorded: {} process{} ended before a second was written",
                        recorded.killed,
@@ -154,7 +155,7 @@ int trace_program(const TraceOptions& options) {
   // For the next command: as it was typed where that is possible.
   const std::string where = options.out.empty() ? directory.filename().string() : options.out;
   print_error("scaleworth trace: {}\n", summary_line(recorded, where));
-  for (const std::string& remark : recorded.sum.remarks)
+  for (const std::string& remark : report::said(recorded.sum.remarks))
     print_error("scaleworth trace: {}\n", remark);
   print_error("next: scaleworth attribute {}\n", report::shell_words({where}));
   return code;

@@ -40,9 +40,10 @@ struct RunColumn {
 RunColumn rate_of_run(const TableColumn& rate) {
   const bool whole = rate.flops && rate.all_of_them;
   const bool sequences = rate.work_noun == "samples";
+  const bool of_node = rate.per_rank && counted_noun(rate.rank) == "nodes";
   if (rate.relative && header_words(rate.name).key() == stated_mfu)
     return {stated_mfu, rate.factor};
-  if (rate.relative || rate.inverse || whole ||
+  if (rate.relative || rate.inverse || whole || of_node ||
       (!rate.flops && !sequences && rate.work_noun != "tokens"))
     return {};
   const char* const tokens = rate.per_rank ? "--tokens-per-second-per-gpu" : "--tokens-per-second";
@@ -65,7 +66,8 @@ RunColumn column_of_run(const RawTable& table, std::size_t column) {
   if (sizes || numeric) {
     const auto known = table_column(table.columns[column], table.place);
     if (known && known->meaning == Meaning::throughput) return rate_of_run(*known);
-    if (has_word("--parameters", words) && !has("trainable"))
+    const bool length = known && known->meaning == Meaning::sequence_length;
+    if (has_word("--parameters", words) && !has("trainable") && !length)
       return {"--parameters",
               header_scale(words),
               false,
@@ -109,11 +111,15 @@ report::RunUse use_of_row(const MfuOptions& flags,
     std::map<std::string, std::string> arguments;
     std::map<std::string, double> numbers;  // of several columns their product: nodes x GPUs of one
     double gpus_of_node = 0.0;
+    double accumulated = 1.0;
     std::optional<double> stated;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const RunColumn& column = columns[i];
       const std::string text = without_marks(cell_text(row.cells[i]));
       if (column.is(Meaning::per_node)) gpus_of_node = value_in(table, row, i, 1.0).value_or(0.0);
+      if (column.is(Meaning::microbatches) &&
+          has_word("accumulation", all_header_words(column.known->name)))
+        accumulated = value_in(table, row, i, 1.0).value_or(1.0);
       if (column.flag.empty() || text.empty() || is_missing(row.cells[i])) continue;
       if (column.flag == name_of_run) name = toml_file::printable(text);
       if (column.flag == name_of_run || column.factor == 0.0) {
@@ -122,7 +128,9 @@ report::RunUse use_of_row(const MfuOptions& flags,
         arguments[column.flag] = yes ? "full" : no ? "none" : text;  // of recomputation
         continue;
       }
-      const double number = *value_in(table, row, i, column.factor);
+      double number = *value_in(table, row, i, column.factor);
+      if (column.known && column.known->inverse)  // steps per second
+        number = column.factor * column.factor / number;
       if (column.flag == stated_mfu)
         stated = number > 1.0 ? number / 100.0 : number;
       else
@@ -138,7 +146,7 @@ report::RunUse use_of_row(const MfuOptions& flags,
       if (!column.in_sequences || !numbers.contains(column.flag)) continue;
       in_sequences.insert(column.flag);
       if (column.is(Meaning::rank_batch))
-        numbers[column.flag] *= number_or("--gpus", static_cast<double>(flags.gpus));
+        numbers[column.flag] *= accumulated * number_or("--gpus", static_cast<double>(flags.gpus));
     }
     for (const std::string& flag : in_sequences)
       numbers[flag] *= number_or("--sequence", static_cast<double>(flags.sequence.value_or(1)));
@@ -155,8 +163,8 @@ report::RunUse use_of_row(const MfuOptions& flags,
     one.names.model = one.run.model.name;
     if (options.parameters)
       one.names.model = fmt::format("{:.4g} billion parameters", *options.parameters * 1e-9);
-    if (one.mfu() > 1.0)
-      throw UserError("MFU {:.0f} %: check the GPUs and the rate", 100.0 * one.mfu());
+    if (one.mfu() > 1.0 || one.mfu() < 0.005)  // no training is as slow
+      throw UserError("MFU {:.4g} %: check the GPUs and the rate", 100.0 * one.mfu());
     return one;
   } catch (const std::runtime_error& error) {  // CLI11's, and UserError
     const std::string what = error.what();
@@ -185,7 +193,7 @@ void settle_columns(std::vector<RunColumn>& columns,
     const bool whole_batch =
         has(Meaning::time) && (one.order < as_product || product) && (!rate || one.order == 1);
     const bool used = sequence && (one.known ? whole_batch : !rate);
-    if (one.in_sequences && !used) one = {};
+    if (one.in_sequences && !used) one.flag.clear();
   }
   for (RunColumn& one : columns)
     for (const RunColumn& other : columns) {
@@ -220,10 +228,11 @@ void settle_columns(std::vector<RunColumn>& columns,
 /// Rows without a measurement, "b (OOM)", are left out of `table`.
 std::vector<std::string> left_out_of(RawTable& table, const std::vector<RunColumn>& columns) {
   std::vector<std::string> left_out;
+  const RawTable all = table;
   std::erase_if(table.rows, [&](const RawRow& row) {
-    std::string why;
+    std::string why = failure_of(all, row).value_or("");
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (!columns[i].is_measurement()) continue;
+      if (!columns[i].is_measurement() || failure_of(all, row)) continue;
       const std::string text = without_marks(cell_text(row.cells[i]));
       if (cell_number(text, table.comma) && !is_missing(row.cells[i])) return false;
       why = text.empty() ? "empty" : text;
@@ -252,24 +261,25 @@ int print_runs(const MfuOptions& flags) {
   for (RunColumn& one : columns)
     if (both && one.flag.starts_with(modelled ? "--tflops" : "--tokens")) one.flag.clear();
   settle_columns(columns, table, flags);
-  std::vector<std::string> remarks;
+  std::vector<Finding> remarks;
   report::RenderOptions render = flags.render;
   for (const std::string& row : left_out_of(table, columns))
-    remarks.push_back("left out: " + toml_file::printable(row));
+    remarks.emplace_back(FindingId::run_left_out, toml_file::printable(row));
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string name = toml_file::printable(table.columns[i]);
     if (columns[i].flag.empty()) {
-      remarks.push_back(name + " is not used");
+      remarks.emplace_back(FindingId::column_unused, name);
       continue;
     }
     if (columns[i].is(Meaning::price))
       take_currency(currency_of(table, table.columns[i]), render.currency);
     if (columns[i].is(Meaning::price) && columns[i].of_anything())
-      remarks.push_back(name + " is read as of one GPU and hour");
+      remarks.emplace_back(FindingId::price_of_gpu_hour, name);
     if (columns[i].is(Meaning::batch) && columns[i].known->unclear_batch)
-      remarks.push_back(name + " is read as the batch of all GPUs, in sequences");
+      remarks.emplace_back(FindingId::batch_of_all_gpus, name);
     if (columns[i].bare_rate)
-      remarks.push_back(name + " is read as of " + (has("--tflops") ? "one GPU" : "all GPUs"));
+      remarks.emplace_back(
+          has("--tflops") ? FindingId::rate_of_one_gpu : FindingId::rate_of_all_gpus, name);
   }
   const auto runs =
       mapped(table.rows, [&](const RawRow& row) { return use_of_row(flags, table, row, columns); });

@@ -82,7 +82,7 @@ std::optional<Denominator> measured_peak(const std::string& text, const std::str
 
 struct MeasuredBandwidth {
   BytesPerSecond rate;
-  std::string basis;
+  Finding basis = FindingId::as_given;
 };
 
 /// The memory bandwidth of the slowest GPU in that run; absent for a number or an empty text.

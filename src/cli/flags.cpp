@@ -2,8 +2,8 @@
 #include "src/cli/flags.h"
 
 #include "assets/help.h"
-#include "report/names.h"
 #include "report/render.h"
+#include "report/words.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/files/atomic_file.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/measure_flags.h"
 
-#include "report/names.h"
 #include "report/render.h"
 #include "report/run/run_report.h"
+#include "report/words.h"
 #include "src/cli/bind_flags.h"
 #include "src/cli/flags.h"
 #include "src/cli/input/imports.h"
@@ -208,7 +208,7 @@ int print_by_data_sheet(const MeasureOptions& options) {
                       report::bound_name(bound),
                       ridge.value(),
                       gpu.name,
-                      peaks.peaks.front().basis));
+                      report::said(peaks.peaks.front().basis)));
     }
   }
   verdict.headline = std::exchange(verdict.lines.front(), "");

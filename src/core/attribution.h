@@ -2,6 +2,7 @@
 /// Everything that `attribute` found out about a job's recordings.
 #pragma once
 
+#include "src/core/finding.h"
 #include "src/core/step_ledger.h"
 
 #include <array>
@@ -10,6 +11,11 @@
 #include <optional>
 
 namespace scaleworth {
+/// A cause is named only when it explains at least this share of the loss. A convention, not
+/// measured: lower would name causes that leave much of the loss to others, higher would name
+/// hardly any.
+inline constexpr double explains_enough = 0.8;
+
 /// Why a rank was late: its time since the previous synchronisation against the median rank's.
 enum class LateCause : std::uint8_t {
   slower_kernels,  // kernels of the same shape took longer: clocks, temperature, contention
@@ -40,13 +46,14 @@ inline constexpr std::array word_list<LateCause>{
 struct CauseShare {
   LateCause cause = LateCause::undecided;
   Nanoseconds time{};
-  std::string detail{};  // "gemm kernels +18 %", "rank 3"; of a late host the range that covers it
+  std::optional<Finding> detail{};  // which kernels; of a late host the range that covers it
   std::optional<HostCause> host{};  // of a late host what it did most
 
-  std::string detail_text() const {
-    if (!host) return detail;
-    if (*host == HostCause::other && !detail.empty()) return detail;
-    return word_of(*host) + (detail.empty() ? "" : ": " + detail);
+  /// `detail` with what the host did.
+  std::optional<Finding> in_detail() const {
+    if (!host || (*host == HostCause::other && detail)) return detail;
+    return detail ? Finding(FindingId::host_in, word_of(*host), *detail)
+                  : Finding(FindingId::stated, word_of(*host));
   }
 };
 
@@ -100,15 +107,13 @@ struct Straggler {
   /// By its compute, as that of its peers: 1.5 where it takes half as long again.
   std::optional<double> times_as_long{};
 
-  /// "cause: the CPU launched too late (data loading)", the cause with its largest detail; else
-  /// `undecided`.
-  std::string cause_text(const char* undecided) const {
+  /// The cause with its largest detail; else `undecided`.
+  Finding known_cause(FindingId undecided) const {
     if (cause == LateCause::undecided) return undecided;
-    const std::string text = std::string("cause: ") + word_of(cause);
-    const auto* share = find_in(shares, true, [&](const CauseShare& one) {
-      return one.cause == cause && !one.detail_text().empty();
-    });
-    return share ? text + " (" + share->detail_text() + ")" : text;
+    for (const CauseShare& one : shares)
+      if (const auto detail = one.in_detail(); detail && one.cause == cause)
+        return {FindingId::cause_in_detail, word_of(cause), *detail};
+    return {FindingId::cause_is, word_of(cause)};
   }
 };
 
@@ -137,7 +142,7 @@ struct StragglerReport {
   /// Of the mean step, by a replay in which none of them is late: what they cost together.
   std::optional<Nanoseconds> saved{};
   Recurrence recurrence = Recurrence::too_few;
-  std::string abstention;  // why none is named: "no verdict: ...", "no straggler: ..."; else empty
+  std::optional<Finding> abstention{};  // why none is named
   /// Of the GPUs' time: where ranks of a pipeline wait for their turns, which is charged to none.
   double taking_turns = 0.0;
 };
@@ -173,7 +178,7 @@ inline constexpr std::array word_list<ReplayChange>{
 /// Source: POP Centre of Excellence, "POP Standard Metrics"; with kernels that are not
 /// communication as useful time.
 struct Efficiency {
-  std::string window;               // which time this is about: "steps 11-20"
+  std::optional<Finding> window;    // which time this is about
   double parallel = 0.0;            // mean useful / runtime
   double load_balance = 0.0;        // mean useful / largest useful
   double serialization = 0.0;       // largest useful / runtime with transfers of zero length
@@ -237,6 +242,12 @@ struct CollectiveSum {
   Nanoseconds wait{};
   Nanoseconds transfer{};
   Nanoseconds either{};  // waits below the clock error, and where partners left no recording
+  std::string way{};     // of some: "RING SIMPLE", empty when NCCL did not say
+  // Of those whose ranks all left recordings:
+  std::optional<double> bytes{};         // where they are known
+  double seconds_with_bytes = 0.0;       // pure transfer of these
+  std::vector<double> shortest{};        // s, of each
+  std::vector<double> spread_of_ends{};  // s, of each and the others
 };
 
 /// Ranks whose transfers take longer than the fastest of that kind, size and number of ranks, after
@@ -245,7 +256,7 @@ struct SlowFabric {
   std::vector<Rank> ranks;  // of the slow ones those that are fast with no others; else all
   bool varies = false;      // slow in some steps only: congestion
   Nanoseconds per_step{};   // of GPU time lost where nothing hides it, summed over ranks
-  std::string sentence;     // for people
+  std::optional<Finding> found{};
 };
 
 struct RankRecording {
@@ -285,8 +296,8 @@ inline constexpr std::array word_list<StepLimit>{Word{"none", "none"},
                                                  Word{"marked_part", "a part is marked"}};
 
 struct StepChoice {
-  std::string source;    // "ProfilerStep markers", "repetition", "whole span", ...
-  std::string sentence;  // for people
+  std::string source;  // "ProfilerStep markers", "repetition", "whole span", ...
+  std::optional<Finding> found{};
   std::int32_t steps = 0;
   std::int32_t excluded = 0;  // boundary and warm-up steps, kept but not averaged
   StepLimit limit = StepLimit::none;
@@ -312,9 +323,9 @@ struct ClockReport {
   Nanoseconds error{};
   /// After the fit: ends before the last begin beyond `error`.
   std::int64_t causality_violations = 0;
-  std::string method;
+  std::optional<Finding> method{};
   bool comparable = true;  // false: no verdict across ranks, `reason` says why
-  std::string reason;
+  std::optional<Finding> reason{};
 };
 
 /// Kernel time by what the rules made of it; time is summed over kernels, not a union.
@@ -335,8 +346,8 @@ struct HostRange {
 struct Attribution {
   std::vector<RankRecording> recordings;  // by rank
   JobSize job_size;
-  std::vector<std::string> remarks;         // missing ranks, mixed runs, truncated files, ...
-  std::vector<std::string> contradictions;  // of what cannot all be true, a sentence each
+  std::vector<Finding> remarks;         // missing ranks, mixed runs, truncated files, ...
+  std::vector<Finding> contradictions;  // what cannot all be true
   /// Ranks by the program that their kernels show, as text: "ranks 0-3"; empty for one program.
   std::vector<std::string> programs;
   StepChoice step_choice;
@@ -347,11 +358,12 @@ struct Attribution {
   std::vector<HostRange> host_ranges;       // the longest first, at most five
   std::vector<CollectiveWait> collectives;  // in time order
   std::vector<CollectiveSum> collective_sums;  // by kind
+  std::vector<CollectiveSum> collective_ways;  // by kind's word, then by way
   std::int64_t unmatched_collectives = 0;      // calls whose partners are not in the recordings
   StragglerReport stragglers;
   std::vector<SlowFabric> slow_fabric;   // the most expensive first
   std::optional<Efficiency> efficiency;  // absent with `efficiency_reason`
-  std::string efficiency_reason;
+  std::optional<Finding> efficiency_reason{};
 };
 
 inline Rank rank_at(const Attribution& attribution, Place place) {

@@ -113,6 +113,8 @@ GpuDatasheet datasheet(Table& table, std::set<std::string>& taken) {
     const bool needed = !gpu.pci_device_ids.empty() || table.optional_positive(key);
     return needed ? static_cast<int>(integer_up_to(table, key, most)) : 0;
   };
+  // Bounds that tell a typing error from a GPU: above any that is made, so that a wrong unit is
+  // refused.
   gpu.compute_capability = count("compute_capability", 999);
   gpu.multiprocessors = count("multiprocessors", 100000);
   gpu.tensor = peaks(table, "tensor");
@@ -138,6 +140,7 @@ GridRegion region(Table& table, std::set<std::string>& taken) {
   result.name = table.text("name");
   result.grams_per_kwh = table.positive("g_per_kwh");
   const std::int64_t year = table.positive_integer("year");
+  // Two digits, or a whole date, are refused; any year of a grid passes.
   if (year < 1900 || year > 9999) table.refuse("the year has four digits: 2023", "year");
   result.year = static_cast<int>(year);
   result.source = table.text("source");

@@ -76,7 +76,7 @@ std::string counted(std::size_t count, std::string_view what) {
 }
 
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known) {
-  constexpr std::size_t most = 3;
+  constexpr std::size_t most = 3;  // names; more would hide the likely one
   const std::string asked = plain(wanted);
   std::vector<std::pair<std::pair<bool, std::size_t>, std::string>> ranked;
   for (const std::string& name : known) {

@@ -4,6 +4,7 @@
 
 #include "src/core/error.h"
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,6 +21,7 @@ template <class T>
 struct Interval {
   T low{};
   T high{};
+  auto operator<=>(const Interval&) const = default;
 };
 
 /// A point estimate, its interval (absent when too few samples support one) and the sample count.
@@ -32,6 +34,7 @@ struct Estimate {
   // The ends of the interval; without one the value.
   T low() const { return interval ? interval->low : value; }
   T high() const { return interval ? interval->high : value; }
+  auto operator<=>(const Estimate&) const = default;
 };
 
 /// What one sample of a series is, where others took it.

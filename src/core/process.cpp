@@ -191,6 +191,7 @@ constexpr std::string_view names =
 
 constexpr std::array secrets{"KEY"sv, "TOKEN"sv, "SECRET"sv, "PASS"sv, "CREDENTIAL"sv, "AUTH"sv};
 
+// Of a variable: the longest that matter (lists of devices and hosts) are shorter. Presumed.
 constexpr std::size_t longest_value = 1024;
 
 /// "http://user:word@host" as "http://***@host".

@@ -66,9 +66,8 @@ std::int64_t integer_parameter(const Point& point, Parameter parameter) {
 }
 
 int count_parameter(const Point& point, Parameter parameter) {
-  constexpr int most = 1'000'000;
   const std::int64_t value = integer_parameter(point, parameter);
-  if (const auto count = whole_number<int>(value, 0, most)) return *count;
+  if (const auto count = whole_number<int>(value, 0, most_ranks)) return *count;
   throw UserError("run.json: '{}' is {}; measure again", info(parameter).key, value);
 }
 

@@ -2,6 +2,7 @@
 /// Everything that follows from a run: recomputed from its samples, shown by report/.
 #pragma once
 
+#include "src/core/finding.h"
 #include "src/model/collectives.h"
 #include "src/model/decision/decision.h"
 #include "src/model/gpu.h"
@@ -36,6 +37,14 @@ struct Analysis {
   CommunicationModel communication;         // of both, by layout
   std::vector<ScalingResult> scaling;
 };
+
+/// What a run shows beside its figures; each follows from the run and its analysis alone.
+struct RunFindings {
+  std::vector<Finding> results;
+  std::vector<Finding> warnings;  // about the measurement
+  std::vector<Finding> doubts;    // why the whole run is not reliable: the verdict begins with them
+};
+RunFindings run_findings(const Run& run, const Analysis& analysis);
 
 /// A run that ended early is analysed as far as it goes; what is missing is absent.
 /// Throws UserError naming the field when a point of the run is malformed or a price is negative.

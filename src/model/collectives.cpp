@@ -236,8 +236,8 @@ std::vector<PricedWay> price_all_reduce(const StatedFabric& fabric, Bytes messag
 }
 
 AllReduceAnswer answer_all_reduce(const AllReduceQuestion& question) {
-  constexpr int most_ranks = 1 << 16;
-  constexpr double finest = 1.002;  // the step from size to size
+  constexpr int most_ranks = 1 << 16;  // beyond any fabric in use; only the table's length
+  constexpr double finest = 1.002;     // the step from size to size
   const auto& [fabric, message, ranks, compute] = question;
   AllReduceAnswer answer{price_all_reduce(fabric, message, ranks), {}, {}, {}, {}, {}};
   const auto add = [](auto& regimes, auto from, Schedule fastest) {
@@ -258,7 +258,7 @@ AllReduceAnswer answer_all_reduce(const AllReduceQuestion& question) {
   // Beyond any message the ring wins at last: it moves less.
   while (answer.tree_below && *answer.tree_below * finest >= size && size < 1e30) {
     if (tree_first(price_all_reduce(fabric, Bytes(size), ranks))) answer.tree_below = size;
-    size *= 1.0002;
+    size *= 1.0002;  // finer than the steps: here one number is wanted, not a table
   }
   for (int count = 2; count <= most_ranks; count *= 2) {
     const auto ways = price_all_reduce(fabric, message, count);
@@ -290,6 +290,8 @@ BytesPerSecond large_bus_bandwidth(const std::vector<CollectivePoint>& points) {
 }
 
 std::vector<SlowLink> find_slow_links(std::span<const PairTime> pairs) {
+  // Sound pairs come within 6 % of the rate of their link (docs/accuracy.md). Lower names sound
+  // ones; higher misses a link at nine tenths of its rate.
   constexpr double least_excess = 1.1;
   constexpr double deviations = 5.0;          // of one pair
   constexpr double deviations_of_node = 2.0;  // whose median has less noise
@@ -308,12 +310,12 @@ std::vector<SlowLink> find_slow_links(std::span<const PairTime> pairs) {
     own[node] = *median(times);
     typical.push_back(own[node]);
   }
-  const double usual = *quantile(typical, 0.25);
+  const double usual = *quantile(typical, 0.25);  // sound even if half are slow
   const auto expected = [&](const PairTime& pair) { return std::max(own[pair.a], own[pair.b]); };
   Series residuals;
   for (const PairTime& pair : pairs)
     residuals.push_back(std::abs(std::log(pair.time.value() / expected(pair))));
-  const double noise = 1.4826 * *median(residuals);
+  const double noise = sigma_per_mad * *median(residuals);
   const double limit = std::max(least_excess, std::exp(deviations * noise));
   std::vector<SlowLink> slow;
   for (const auto& [node, time] : own)

@@ -13,11 +13,14 @@
 
 namespace scaleworth::model {
 namespace {
-constexpr std::size_t least_points = 3;
+constexpr std::size_t least_points = 3;  // of a line: one more than its coefficients
+// With one left out a curve still has its ends and shape.
 constexpr std::size_t least_for_held_out = 6;
+// Three protocols of NCCL, and a change of algorithm; more would follow noise.
 constexpr std::size_t most_segments = 4;
+// 2,066 sizes take 0.1 s (docs/accuracy.md), time grows as their square.
 constexpr std::size_t most_cuts = 3000;
-constexpr double least_noise = 0.01;
+constexpr double least_noise = 0.01;  // presumed: less would cut a smooth curve by rounded times
 constexpr double quarter_octave = 0.1732867951399863;  // ln(2) / 4
 constexpr double unreachable = std::numeric_limits<double>::max();
 
@@ -74,6 +77,7 @@ std::vector<std::size_t> segment_starts(std::span<const TimedSize> points) {
   const std::size_t n = points.size();
   if (n < 2 * least_points) return {0};
   const double sigma = noise_of(points);
+  // Half of ln(n) for each of three numbers: BIC.
   const double price = 1.5 * std::log(static_cast<double>(n));
   std::vector<Sums> sums(1);
   for (const TimedSize& point : points) sums.push_back(sums.back().with(point));
@@ -164,9 +168,9 @@ double through(const std::vector<CurveKnot>& knots, double at) {
 /// line that joins both sides. A step or a corner of the curve agrees with one of them, a stray row
 /// with none. At an end of the table one side is missing, so only a gross misfit counts.
 double strayness(std::span<const CurveKnot> knots, std::size_t i, double noise) {
-  constexpr double accepted = 0.25;
-  constexpr double accepted_at_end = 0.6;
-  constexpr double sigmas = 3.0;
+  constexpr double accepted = 0.25;        // 28 %: changes of protocol pass, see the neighbours
+  constexpr double accepted_at_end = 0.6;  // 82 %: a curve may bend there by as much
+  constexpr double sigmas = 3.0;           // in noisy tables: 3 of 1,000 sound rows go
   const bool first = i == 0;
   const bool last = i + 1 == knots.size();
   const auto [at, time] = knots[i];
@@ -190,7 +194,7 @@ double strayness(std::span<const CurveKnot> knots, std::size_t i, double noise) 
 /// that are stranger than the two rows on either side, whose expectations they spoil. Their sizes.
 std::vector<Bytes> take_strays(std::vector<TimedSize>& points) {
   const double noise = noise_of(points);
-  const std::size_t most = points.size() / 5;
+  const std::size_t most = points.size() / 5;  // more strange rows are the curve
   std::vector<Bytes> strays;
   for (bool found = true; found && points.size() > least_points;) {
     const std::vector<CurveKnot> knots = medians(points, 0.0);
@@ -199,7 +203,7 @@ std::vector<Bytes> take_strays(std::vector<TimedSize>& points) {
     strange.resize(strange.size() + 2);
     std::vector<TimedSize> kept;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      const auto window = std::span(strange).subspan(i, 5);
+      const auto window = std::span(strange).subspan(i, 5);  // two rows on either side
       const bool stray = window[2] > 0.0 && window[2] == std::ranges::max(window);
       if (stray && strays.size() < most) {
         strays.push_back(points[i].message);
@@ -223,7 +227,8 @@ double log_line(const CommunicationSegment& segment, double at) {
 }
 
 std::optional<CommunicationSegment> fit_line(std::span<const TimedSize> points) {
-  constexpr double held = 0.9;
+  constexpr double held = 0.9;  // of the sizes: one in ten may stand aside
+  // Of a time; docs/accuracy.md has the errors of the curves that follow.
   constexpr double accepted = 0.1;
   std::vector<std::vector<double>> rows;
   std::vector<double> times;
@@ -285,6 +290,7 @@ double share_of_line(const std::vector<CurveKnot>& knots, const CommunicationSeg
     product += curve * apart;
     squares += apart * apart;
   }
+  // Fewer knots show scatter and bend alike.
   return squares > 0.0 && knots.size() >= 9 ? std::clamp(product / squares, 0.0, 1.0) : 0.0;
 }
 
@@ -295,6 +301,7 @@ double share_of_line(const std::vector<CurveKnot>& knots, const CommunicationSeg
 std::vector<CurveKnot> curve_of(std::span<const TimedSize> points,
                                 const std::vector<std::size_t>& starts,
                                 const std::vector<CommunicationSegment>& segments) {
+  // Straight between two knots; presumed: more only costs time.
   constexpr int pieces = 4;
   const std::vector<CurveKnot> all = medians(points, 0.0);
   std::vector<CurveKnot> curve;
@@ -438,8 +445,8 @@ std::vector<CommunicationFit> fit_communication(std::span<const TimedSize> point
 }
 
 std::size_t choose_fit(std::span<const CommunicationFit> fits) {
-  constexpr double worthwhile = 0.001;
-  constexpr double worthwhile_of_worst = 0.05;
+  constexpr double worthwhile = 0.001;          // less than any table repeats to: the simpler form
+  constexpr double worthwhile_of_worst = 0.05;  // a step that a line jumps over
   if (fits.size() < 2 || !fits[0].segments[0].holds) return fits.empty() ? 0 : fits.size() - 1;
   const auto& [line, curve] = std::tie(fits[0], fits[1]);
   if (!line.held_out_error || !curve.held_out_error) return 0;
@@ -463,7 +470,7 @@ std::optional<Estimate<BytesPerSecond>> CommunicationFit::largest_rate() const {
 }
 
 std::optional<Bytes> half_rate_message(const CommunicationFit& fit) {
-  constexpr int halvings = 50;
+  constexpr int halvings = 50;  // of a logarithm: exact long before
   const auto rate = fit.largest_rate();
   if (!rate || fit.segments.empty()) return std::nullopt;
   const auto below = [&](Bytes message) {
@@ -480,7 +487,7 @@ std::optional<Bytes> half_rate_message(const CommunicationFit& fit) {
 }
 
 Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message) {
-  constexpr double interval_per_mean_error = 2.45;
+  constexpr double interval_per_mean_error = 2.45;  // see the header: 1.96 / 0.8
   if (!fit.end.empty() && message > fit.end.back().message)
     if (const auto beyond = beyond_sizes(fit, message)) return *beyond;
   const Seconds time = evaluate(fit, message);

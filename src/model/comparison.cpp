@@ -13,8 +13,8 @@
 namespace scaleworth::model {
 namespace {
 /// Common sizes that are judged: small enough for latency, in between, and large.
-constexpr std::array judged_sizes{8.0 * 1024, 1024.0 * 1024, 64.0 * 1024 * 1024};
-constexpr std::size_t least_neighbours = 4;
+constexpr std::array judged_sizes{8.0 * kibibyte, mebibyte, 64.0 * mebibyte};
+constexpr std::size_t least_neighbours = 4;  // fewer differences show no spread
 
 using Key = std::pair<Metric, Setting>;
 
@@ -107,7 +107,7 @@ std::optional<double> neighbour_deviation(const std::vector<ComparedFigure>& siz
     differences.push_back(std::log(sizes[i].gain.value / sizes[i - 1].gain.value));
   const double centre = *median(differences);
   for (double& difference : differences) difference = std::abs(difference - centre);
-  return 1.4826 * *median(differences) / std::numbers::sqrt2;
+  return sigma_per_mad * *median(differences) / std::numbers::sqrt2;
 }
 
 Bytes message_of(const ComparedFigure& figure) {
@@ -306,10 +306,9 @@ void compare_sweeps(const std::vector<Figure>& a,
 /// which waiting for each other disturbs, apart from large ones.
 using SpreadGroup = std::pair<Metric, bool>;
 SpreadGroup spread_group(const ComparedFigure& figure) {
-  constexpr double large = 1024.0 * 1024;
   const bool of_sweep = figure.metric == Metric::largest_bus_bandwidth;
   return {of_sweep ? Metric::bus_bandwidth : figure.metric,
-          of_sweep || size_of(figure.setting) >= large};
+          of_sweep || size_of(figure.setting) >= mebibyte};
 }
 
 /// Few runs show their own spread badly: that of figures alike is brought in.

@@ -185,8 +185,8 @@ std::vector<LinkRate> detected_links(const Run& run);
 /// (a GPU's, between nodes a node's NICs together) at its full rate, by the algorithm with the
 /// fewest: of an all-reduce among k ports min(2 (k - 1) / k, 1 + 1/k) of the message (ring; reduced
 /// in the switch), of others what a port lacks or must send. At least 70 % of the rate with the
-/// bytes of a ring (of copies over PCIe: of the rate): presumed for headers and protocols;
-/// published sweeps of healthy machines reach 76 to 96 %. Of collectives large messages only.
+/// bytes of a ring (of copies: of the rate, not where a GPU has fewer NVLinks than go to a switch):
+/// presumed for headers and protocols; published sweeps of healthy machines reach 76 to 96 %. Of collectives large messages only.
 /// Memory: two transfers per clock and pin. A link that is not known bounds nothing.
 std::vector<Allowed> envelope(const Comparison& itself, const std::vector<LinkRate>& links);
 

@@ -5,14 +5,14 @@
 
 namespace scaleworth::model {
 namespace {
-constexpr double hours_per_year = 8760.0;
+constexpr double hours_per_year = 8760.0;  // 365 days
 
 void require_usage_effectiveness(double value) {
   require(value >= 1.0 && std::isfinite(value),
           "the power usage effectiveness is 1 or more, as --pue 1.3");
 }
 
-constexpr double plateau_width = 0.01;
+constexpr double plateau_width = 0.01;  // of the cost: less than any price or time is known to
 
 struct Costed {
   int ranks;
@@ -35,7 +35,7 @@ double capital_recovery_factor(double rate, double years) {
   return rate == 0.0 ? 1.0 / years : rate / -std::expm1(-years * std::log1p(rate));
 }
 
-constexpr double joules_per_kwh = 3.6e6;
+constexpr double joules_per_kwh = 3.6e6;  // by definition
 
 bool positive(const std::optional<double>& value) {
   return !value || (*value > 0.0 && std::isfinite(*value));

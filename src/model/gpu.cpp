@@ -74,9 +74,8 @@ GpuResult analyse_gpu(const Run& run, int ordinal, const AnalysisOptions& option
   place_products(all, result);
   const ProbeRecord transfers = points_of_gpu(run, probe_name::gpu_transfer, ordinal);
   result.transfers = transfers_of(run, transfers, result.identity);
-  if (auto lowered = lowered_pcie_link(run, transfers, ordinal)) {
-    result.warnings.push_back(std::move(*lowered));
-  }
+  if (const auto lowered = lowered_pcie_link(run, transfers, ordinal))
+    result.warnings.push_back(*lowered);
   warn_of_impossible_rates(result);
   return result;
 }
@@ -88,6 +87,7 @@ constexpr std::array gpu_probes{probe_name::gpu_compute,
                                 probe_name::gpu_together,
                                 probe_name::gpu_transfer,
                                 probe_name::gpu_launch};
+// Shorter ones hold too few updates of the counter (see the header): an error of several per cent.
 constexpr double least_energy_window_s = 2.0;
 /// An H200's reading follows within some 0.1 s: over a burst it is mostly of the pause before.
 constexpr double least_power_window_s = 1.0;

@@ -57,7 +57,7 @@ struct GpuResult {
   std::vector<GpuFormat> formats;
   std::vector<GpuTransfer> transfers;
   std::vector<MeasuredAt<LaunchKind, Seconds>> launches;
-  std::vector<std::string> warnings;  // impossible rates, unknown peaks, missing telemetry
+  std::vector<Finding> warnings;  // impossible rates, unknown peaks, missing telemetry
 };
 
 /// One GPU while all work.
@@ -70,8 +70,8 @@ struct GpuPace {
   std::optional<Estimate<double>> of_others;
   GpuConditions conditions;
   std::optional<double> power_limit_w;
-  bool slow = false;  // with 95 % confidence more than 5 % below the others
-  std::string cause;  // of a slow one; empty: unexplained
+  bool slow = false;           // with 95 % confidence more than 5 % below the others
+  std::vector<Finding> cause;  // of a slow one; empty: unexplained
 };
 
 /// All GPUs of the node at once. The slowest sets the pace of synchronous training.
@@ -132,8 +132,8 @@ std::optional<AgainstPeak> against_peak(const GpuIdentity& gpu,
                                         std::optional<double> clock_hz);
 
 /// Why `against` cannot be: the whole interval lies above what the multiprocessors do at the
-/// highest clock (x 1.005). Empty when it can.
-std::string impossible_rate(const GpuIdentity& gpu, const AgainstPeak& against);
+/// highest clock (x 1.005). Absent when it can.
+std::optional<Finding> impossible_rate(const GpuIdentity& gpu, const AgainstPeak& against);
 
 /// In s, ms, us or ns, whichever gives at least one digit before the point.
 std::string time_text(Seconds time);
@@ -169,7 +169,7 @@ std::optional<RawLink> link_between(const Run& run,
 
 /// What the GPU's PCIe link lacks: GPU and slot can do more (facts pcie_generation, pcie_width)
 /// than the highest that any point of `probe` saw while bytes moved.
-std::optional<std::string> lowered_pcie_link(const Run& run, const ProbeRecord& probe, int ordinal);
+std::optional<Finding> lowered_pcie_link(const Run& run, const ProbeRecord& probe, int ordinal);
 
 /// One entry per (source, target, engine, directions, alone or together) of roofline.gpu.transfer,
 /// by engine and ends. T(n) = alpha + n beta by relative error from three sizes on; n are the bytes
@@ -182,4 +182,16 @@ std::vector<GpuTransfer> transfers_of(const Run& run,
 /// GT/s with 128b/130b coding (generations 3 to 5), 64 GT/s with 242 of 256 bytes of a flit (6); 5
 /// GT/s and 2.5 GT/s with 8b/10b (2 and 1).
 std::optional<BytesPerSecond> pcie_rate(int generation, int width);
+
+/// bf16, else the first, of the formats that have the part.
+template <class T>
+const GpuFormat* leading_format(const GpuResult& gpu, std::optional<T> GpuFormat::*part) {
+  const GpuFormat* first = nullptr;
+  for (const GpuFormat& format : gpu.formats) {
+    if (!(format.*part)) continue;
+    if (format.format.precision == NumberFormat::bf16) return &format;
+    if (first == nullptr) first = &format;
+  }
+  return first;
+}
 }  // namespace scaleworth::model

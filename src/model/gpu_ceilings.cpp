@@ -9,10 +9,14 @@
 
 namespace scaleworth::model {
 namespace {
-constexpr double above_link = 1.02;
+constexpr double above_link = 1.02;  // raw rates are exact; 2 % is timing. Lower doubts sound links
+// See the header: boards clock memory up to 3 % higher. Beyond 10 % a part of the set was cached.
 constexpr double above_memory = 1.10;
+// Presumed: products and ceilings are timed at clocks that differ by some per cent. Lower doubts
+// sound results, higher lets a wrong roof pass.
 constexpr double above_roof = 1.05;
 
+// Of NVIDIA's caches since Fermi: farther apart is a TLB's test.
 constexpr std::int64_t line_bytes = 128;
 
 /// The fastest variant of a kernel at one size.
@@ -52,6 +56,7 @@ std::vector<CacheCapacity> caches_of(const GpuIdentity& gpu, bool of_multiproces
   return caches;
 }
 
+// Of event and clock readings together, see gemm_search.cpp.
 constexpr double measurement_slack = 1.005;
 
 const DatasheetPeak* sheet_peak(const GpuDatasheet& sheet,
@@ -85,11 +90,10 @@ void analyse_gpu_compute(const ProbeRecord& probe, GpuResult& result) {
                                     ceiling->isa == Isa::cuda_cores,
                                     ceiling->wall_rate,
                                     ceiling->conditions.clock_hz);
-    const std::string why = ceiling->against ? impossible_rate(gpu, *ceiling->against) : "";
-    if (!why.empty()) {
-      result.warnings.push_back(fmt::format(
-          "{} on the {} reaches {}", word_of(ceiling->precision), word_of(ceiling->isa), why));
-    }
+    const auto why = ceiling->against ? impossible_rate(gpu, *ceiling->against) : std::nullopt;
+    if (why)
+      result.warnings.emplace_back(
+          FindingId::ceiling_above_clock, word_of(ceiling->precision), word_of(ceiling->isa), *why);
     result.roofline.ceilings.push_back(std::move(*ceiling));
   }
 }
@@ -97,32 +101,25 @@ void analyse_gpu_compute(const ProbeRecord& probe, GpuResult& result) {
 void warn_of_impossible_rates(GpuResult& result) {
   for (const GpuTransfer& transfer : result.transfers) {
     if (transfer.of_link.value_or(0.0) <= above_link) continue;
-    result.warnings.push_back(
-        fmt::format("{} to {} moves {:.0f} % of its {} link's raw rate: suspect; the link was read "
-                    "while it idled, or the bytes did not cross it",
-                    word_of(transfer.source),
-                    word_of(transfer.target),
-                    100.0 * *transfer.of_link,
-                    transfer.link));
+    result.warnings.emplace_back(FindingId::transfer_above_link,
+                                 word_of(transfer.source),
+                                 word_of(transfer.target),
+                                 *transfer.of_link,
+                                 transfer.link);
   }
   for (const MemoryLevel& level : result.roofline.memory_levels) {
     if (!level.of_datasheet || level.of_datasheet->value <= above_memory) continue;
-    result.warnings.push_back(
-        fmt::format("{} of memory reaches {:.0f} % of the datasheet: suspect; the working set fits "
-                    "the L2 cache, or the datasheet entry is not this GPU's",
-                    word_of(level.stream),
-                    100.0 * level.of_datasheet->value));
+    result.warnings.emplace_back(
+        FindingId::memory_above_sheet, word_of(level.stream), level.of_datasheet->value);
   }
   for (const PlacedGemm& gemm : result.roofline.gemms) {
     if (gemm.rate.low() / gemm.roof <= above_roof) continue;
-    result.warnings.push_back(fmt::format(
-        "{} {} x {} x {} reaches {:.0f} % of its roof: suspect; L2 served its operands, or the "
-        "memory's rate was measured too low",
-        word_of(gemm.format),
-        gemm.shape.m,
-        gemm.shape.n,
-        gemm.shape.k,
-        100.0 * gemm.fraction));
+    result.warnings.emplace_back(FindingId::product_above_roof,
+                                 word_of(gemm.format),
+                                 gemm.shape.m,
+                                 gemm.shape.n,
+                                 gemm.shape.k,
+                                 gemm.fraction);
   }
 }
 
@@ -182,7 +179,6 @@ std::optional<AgainstPeak> against_peak(const GpuIdentity& gpu,
   AgainstPeak against;
   if (gpu.given_peak && !on_cuda_cores && precision == NumberFormat::bf16) {
     against.peak = *gpu.given_peak;
-    against.basis = "as given";
   } else {
     const DatasheetPeak* peak =
         gpu.datasheet ? sheet_peak(*gpu.datasheet, precision, on_cuda_cores) : nullptr;
@@ -202,17 +198,14 @@ std::optional<AgainstPeak> against_peak(const GpuIdentity& gpu,
   return against;
 }
 
-std::string impossible_rate(const GpuIdentity& gpu, const AgainstPeak& against) {
-  if (!against.clock_hz || !gpu.maximum_clock_hz) return "";
+std::optional<Finding> impossible_rate(const GpuIdentity& gpu, const AgainstPeak& against) {
+  if (!against.clock_hz || !gpu.maximum_clock_hz) return {};
   // A datasheet may count with a clock that this GPU is not allowed to reach.
   const double clock = std::max(*gpu.maximum_clock_hz, *against.clock_hz);
   const double share = share_of_sheet(gpu, gpu.multiprocessors.value_or(0));
   const double most = clock / *against.clock_hz * share * measurement_slack;
-  if (against.fraction.low() <= most) return "";
-  return fmt::format(
-      "{:.0f} % of what its multiprocessors can do at {:.0f} MHz: suspect; an event of the GPU's "
-      "clock went wrong, the product was cut short, or the datasheet entry is not this GPU's",
-      100.0 * against.fraction.low() / most * measurement_slack,
-      clock * 1e-6);
+  if (against.fraction.low() <= most) return {};
+  return Finding(
+      FindingId::above_clock, against.fraction.low() / most * measurement_slack, clock * 1e-6);
 }
 }  // namespace scaleworth::model

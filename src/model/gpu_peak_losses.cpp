@@ -7,7 +7,6 @@
 namespace scaleworth::model {
 namespace {
 constexpr double rounding = 1e-9;
-constexpr const char* wave_step = "wave quantisation";
 
 /// Rates from step to step.
 struct Falls {
@@ -15,35 +14,34 @@ struct Falls {
   FlopPerSecond rate;
 
   /// Without effect where nothing is lost or gained.
-  void step(std::string name, double factor, std::string evidence) {
+  void step(LossStep name, double factor, std::optional<Finding> evidence) {
     if (factor == 1.0) return;
     const FlopPerSecond after = rate * factor;
-    waterfall.steps.push_back({std::move(name), factor, after - rate, std::move(evidence)});
+    waterfall.steps.push_back({name, factor, after - rate, std::move(evidence)});
     rate = after;
   }
 };
 
-std::string megahertz(double clock_hz) {
-  return fmt::format("{:.0f} MHz", clock_hz * 1e-6);
-}
+constexpr double mega = 1e6;
 
 void add_clock_steps(const WaterfallEvidence& known, Falls& falls) {
   if (!known.spec_clock_hz) return;
   if (known.maximum_clock_hz) {
-    falls.step("clock basis",
-               *known.maximum_clock_hz / *known.spec_clock_hz,
-               fmt::format("the datasheet counts with {}, the GPU may run at {}",
-                           megahertz(*known.spec_clock_hz),
-                           megahertz(*known.maximum_clock_hz)));
+    falls.step(
+        LossStep::clock_basis,
+        *known.maximum_clock_hz / *known.spec_clock_hz,
+        Finding(
+            FindingId::clocks_differ, *known.spec_clock_hz / mega, *known.maximum_clock_hz / mega));
   }
   if (!known.settled_clock_hz) return;
   const double before = known.maximum_clock_hz.value_or(*known.spec_clock_hz);
-  std::string evidence =
-      fmt::format("it ran at {} of {}", megahertz(*known.settled_clock_hz), megahertz(before));
-  if (!known.clock.evidence.empty()) evidence += ": " + known.clock.evidence;
-  falls.step(known.maximum_clock_hz ? known.clock.step : "clock",
+  const auto& why = known.clock.evidence;
+  falls.step(known.maximum_clock_hz ? known.clock.step : LossStep::clock,
              *known.settled_clock_hz / before,
-             std::move(evidence));
+             Finding(why.empty() ? FindingId::ran_at : FindingId::ran_at_for,
+                     *known.settled_clock_hz / mega,
+                     before / mega,
+                     why));
 }
 
 /// Steps that compare with the peak at the settled clock: without it they would have the clock's
@@ -58,46 +56,44 @@ void add_kernel_steps(const WaterfallEvidence& known, Falls& falls) {
   if (known.best_kernel && std::max(*known.best_kernel, own) <= 1.0) {
     const bool is_best = own >= *known.best_kernel;
     const double kernel = is_best ? own : *known.best_kernel;
-    falls.step("algorithm and tiles",
+    falls.step(LossStep::kernel,
                kernel,
-               is_best ? "no measured shape does more of the peak at its clock"
-                       : known.best_kernel_evidence);
+               is_best ? FindingId::no_better_shape : known.best_kernel_evidence);
   }
-  if (whole_waves) falls.step(wave_step, waves, known.wave_evidence);
+  if (whole_waves) falls.step(LossStep::waves, waves, known.wave_evidence);
   if (known.wave_efficiency) return;
   // A cause whose share is in the steps beside it.
-  falls.waterfall.steps.push_back({wave_step, std::nullopt, std::nullopt, known.wave_evidence});
+  falls.waterfall.steps.push_back(
+      {LossStep::waves, std::nullopt, std::nullopt, known.wave_evidence});
 }
 
-std::string remainder_text(const WaterfallEvidence& known) {
-  if (!known.spec_clock_hz || !known.settled_clock_hz) {
-    return "the clock is not known, so the losses cannot be separated";
-  }
-  if (known.best_kernel) return "what the figures above leave over";
-  return "algorithm, tiles, memory: no best shape was measured to separate them";
+FindingId remainder(const WaterfallEvidence& known) {
+  if (!known.spec_clock_hz || !known.settled_clock_hz) return FindingId::clock_unknown;
+  return known.best_kernel ? FindingId::left_over : FindingId::best_shape_unknown;
 }
 
-constexpr double often = 0.5;
+constexpr double often = 0.5;  // of the readings: the reason that held the clock most of the time
+// Of the limit; H100, H200 at theirs: 0.97 to 1.03 (docs/measurements).
 constexpr double at_limit = 0.95;
 
 /// Reasons that the driver gives, and their steps.
-constexpr std::array<std::pair<ClockReason, const char*>, 6> known_reasons{
-    {{ClockReason::power_cap, "power cap"},
-     {ClockReason::power_brake, "power cap"},
-     {ClockReason::thermal_software, "heat"},
-     {ClockReason::thermal_hardware, "heat"},
-     {ClockReason::hardware_slowdown, "hardware slowdown"},
-     {ClockReason::application_clocks, "application clocks"}}};
+constexpr std::array<std::pair<ClockReason, LossStep>, 6> known_reasons{
+    {{ClockReason::power_cap, LossStep::power_cap},
+     {ClockReason::power_brake, LossStep::power_cap},
+     {ClockReason::thermal_software, LossStep::heat},
+     {ClockReason::thermal_hardware, LossStep::heat},
+     {ClockReason::hardware_slowdown, LossStep::hardware_slowdown},
+     {ClockReason::application_clocks, LossStep::application_clocks}}};
 
-std::string power_text(const GpuConditions& conditions, const GpuIdentity& gpu) {
-  if (!conditions.power_w) return "";
-  std::string text = fmt::format("{:.0f} W", *conditions.power_w);
-  if (gpu.power_limit_w) text += fmt::format(" of a limit of {:.0f} W", *gpu.power_limit_w);
+std::vector<Finding> power_readings(const GpuConditions& conditions, const GpuIdentity& gpu) {
+  const auto& limit = gpu.power_limit_w;
+  if (!conditions.power_w) return {};
+  if (!limit) return {{FindingId::power_drawn, *conditions.power_w}};
   // An absent limit is less than any other.
-  if (gpu.power_limit_w && gpu.power_limit_w < gpu.default_power_limit_w) {
-    text += fmt::format(" (lowered from {:.0f} W)", *gpu.default_power_limit_w);
-  }
-  return text;
+  if (!(limit < gpu.default_power_limit_w))
+    return {{FindingId::power_of_limit, *conditions.power_w, *limit}};
+  return {
+      {FindingId::power_of_lowered_limit, *conditions.power_w, *limit, *gpu.default_power_limit_w}};
 }
 
 std::optional<double> waves_of(const GpuGemm& product) {
@@ -113,17 +109,15 @@ void add_waves(const GpuGemm& product,
   const bool comparable = !best || waves_of(*best);
   if (comparable) evidence.wave_efficiency = waves_of(product);
   if (!evidence.wave_efficiency) {
-    evidence.wave_evidence = fmt::format(
-        "n/a, in the other steps: the run does not state over how many multiprocessors {} ran",
-        comparable ? "the product" : "the best shape");
+    evidence.wave_evidence =
+        comparable ? FindingId::waves_of_product_unknown : FindingId::waves_of_best_unknown;
     return;
   }
   const Tile tile = tile_of(product);
-  evidence.wave_evidence = fmt::format("tiles of {} x {}{} over {} multiprocessors",
-                                       tile.m,
-                                       tile.n,
-                                       tile.known ? "" : " (assumed)",
-                                       product.multiprocessors);
+  evidence.wave_evidence = Finding(tile.known ? FindingId::tiles : FindingId::tiles_assumed,
+                                   tile.m,
+                                   tile.n,
+                                   product.multiprocessors);
 }
 
 /// The best shape's share of the peak at its clock; were all its waves full, where those are known.
@@ -135,10 +129,7 @@ void add_best_kernel(const GpuGemm& best, WaterfallEvidence& evidence) {
   const double kernel = at_clock <= waves ? at_clock / waves : at_clock;
   if (kernel > 1.0) return;
   evidence.best_kernel = kernel;
-  evidence.best_kernel_evidence =
-      fmt::format("the best shape, {}, does {:.1f} % of the peak at its clock",
-                  product_text(best),
-                  100.0 * at_clock);
+  evidence.best_kernel_evidence = Finding(FindingId::best_shape, product_text(best), at_clock);
 }
 
 }  // namespace
@@ -155,37 +146,34 @@ LossWaterfall loss_waterfall(const WaterfallEvidence& known) {
           "a loss waterfall needs a peak and a rate above zero; give --peak in FLOP/s");
   Falls falls{{known.spec, known.basis, {}, known.measured}, known.spec};
   const double slice = known.multiprocessor_share;
-  falls.step("slice of the GPU",
-             slice,
-             fmt::format("{:.0f} % of the datasheet's multiprocessors", 100.0 * slice));
+  falls.step(LossStep::slice, slice, Finding(FindingId::slice_of_sheet, slice));
   add_clock_steps(known, falls);
   add_kernel_steps(known, falls);
   if (known.launch_share && *known.launch_share < 1.0) {
-    falls.step("launch gaps", 1.0 - *known.launch_share, known.launch_evidence);
+    falls.step(LossStep::launch_gaps, 1.0 - *known.launch_share, known.launch_evidence);
   }
   const double rest = known.measured / falls.rate;
   if (std::abs(rest - 1.0) > rounding) {
     falls.waterfall.steps.push_back(
-        {"unexplained", rest, known.measured - falls.rate, remainder_text(known), false});
+        {LossStep::unexplained, rest, known.measured - falls.rate, remainder(known), false});
   }
   return std::move(falls.waterfall);
 }
 
 ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu) {
-  const std::string power = power_text(conditions, gpu);
+  std::vector<Finding> power = power_readings(conditions, gpu);
   for (const auto& [known, step] : known_reasons) {
     for (const auto& [reason, share] : conditions.slowdown_reasons) {
       if (reason != known || share < often) continue;
-      const std::string often_given =
-          fmt::format("{} in {:.0f} % of the readings", word_of(reason), 100.0 * share);
-      return {step, power.empty() ? often_given : often_given + ", " + power};
+      power.insert(power.begin(), {FindingId::clock_reason, word_of(reason), share});
+      return {step, power};
     }
   }
   if (conditions.power_w && gpu.power_limit_w &&
       *conditions.power_w >= at_limit * *gpu.power_limit_w) {
-    return {"power cap", power};
+    return {LossStep::power_cap, power};
   }
-  return {"settled clock", power};
+  return {LossStep::settled_clock, power};
 }
 
 WaterfallEvidence evidence_for(const GpuGemm& product,
@@ -206,9 +194,8 @@ WaterfallEvidence evidence_for(const GpuGemm& product,
   for (const auto& [kind, time] : gpu.launches) {
     if (kind != LaunchKind::empty_kernel || time.value >= each) continue;
     evidence.launch_share = time.value / each;
-    evidence.launch_evidence = fmt::format("an empty kernel takes {} in a queue, the product {}",
-                                           time_text(time.value),
-                                           time_text(each));
+    evidence.launch_evidence =
+        Finding(FindingId::launch_against_product, time_text(time.value), time_text(each));
   }
   return evidence;
 }

@@ -75,6 +75,7 @@ void keep_greatest(std::optional<GpuGemm>& kept, const GpuGemm& gemm, const Rank
 
 /// The reference cube, else the largest product.
 std::pair<bool, Flops> by_work(const GpuGemm& gemm) {
+  // As probes/gpu/gemm_probe.cpp measures it on every GPU.
   return {gemm.shape == GemmShape{8192, 8192, 8192, 1}, gemm.flops};
 }
 
@@ -145,18 +146,17 @@ std::string product_text(const GpuGemm& gemm) {
 
 std::vector<GpuGemm> products_of(const ProbeRecord& probe,
                                  const GpuIdentity& gpu,
-                                 std::vector<std::string>& warnings) {
+                                 std::vector<Finding>& warnings) {
   std::vector<GpuGemm> products;
   for (const Point& point : probe.points) {
     std::optional<GpuGemm> gemm = product_of(point, gpu);
     if (!gemm) continue;
-    const std::string why = gemm->against ? impossible_rate(gpu, *gemm->against) : "";
-    if (why.empty()) {
+    const auto why = gemm->against ? impossible_rate(gpu, *gemm->against) : std::nullopt;
+    if (why)
+      warnings.emplace_back(
+          FindingId::product_above_clock, product_text(*gemm), word_of(gemm->pass), *why);
+    else
       products.push_back(std::move(*gemm));
-    } else {
-      warnings.push_back(fmt::format(
-          "{} ({}) left out, it reaches {}", product_text(*gemm), word_of(gemm->pass), why));
-    }
   }
   return products;
 }

@@ -38,13 +38,28 @@ struct GpuGemm {
   std::optional<Estimate<double>> flop_per_clock;  // and multiprocessor; absent without a clock
 };
 
+enum class LossStep {
+  slice,
+  clock_basis,
+  clock,
+  settled_clock,
+  power_cap,
+  heat,
+  hardware_slowdown,
+  application_clocks,
+  kernel,
+  waves,
+  launch_gaps,
+  unexplained
+};
+
 /// One step from the datasheet's to the measured rate. Without figures: a cause that could not be
 /// separated from the other steps.
 struct WaterfallStep {
-  std::string name;
+  LossStep name = LossStep::unexplained;
   std::optional<double> factor;         // rate after / rate before; above 1: a gain
   std::optional<FlopPerSecond> change;  // rate after - rate before
-  std::string evidence;                 // which measured figures say so, or which are missing
+  std::optional<Finding> evidence;      // which measured figures say so, or which are missing
   bool explained = true;                // by a measured figure; else what the others leave
 };
 
@@ -52,7 +67,7 @@ struct WaterfallStep {
 /// spec + sum of the changes = measured.
 struct LossWaterfall {
   FlopPerSecond spec;
-  std::string basis;  // of `spec`
+  Finding basis = FindingId::as_given;  // of `spec`
   std::vector<WaterfallStep> steps;
   FlopPerSecond measured;
 };
@@ -67,7 +82,6 @@ struct GpuFormat {
   std::optional<LossWaterfall> waterfall;  // of `steady`
 };
 
-
 /// "bf16 8192 x 8192 x 8192", with the batch where it is not 1.
 std::string product_text(const GpuGemm& gemm);
 
@@ -75,20 +89,20 @@ std::string product_text(const GpuGemm& gemm);
 /// named in `warnings`. Energy per FLOP needs products without gaps and a window of 2 s.
 std::vector<GpuGemm> products_of(const ProbeRecord& probe,
                                  const GpuIdentity& gpu,
-                                 std::vector<std::string>& warnings);
+                                 std::vector<Finding>& warnings);
 
 /// Why the clock stands where it does. A reason counts when it was given in at least half of the
 /// readings; without one, a power within 5 % of the limit does.
 struct ClockCause {
-  std::string step = "settled clock";  // "power cap", "heat", ...
-  std::string evidence;                // a phrase with the readings
+  LossStep step = LossStep::settled_clock;
+  std::vector<Finding> evidence;  // the readings
 };
 ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu);
 
 /// The figures of one product; what an absent one would have explained is "unexplained".
 struct WaterfallEvidence {
   FlopPerSecond spec;
-  std::string basis;  // of `spec`
+  Finding basis = FindingId::as_given;  // of `spec`
   FlopPerSecond measured;
   double multiprocessor_share = 1.0;       // of those that the datasheet counts
   std::optional<double> spec_clock_hz;     // that the datasheet computes with
@@ -98,11 +112,11 @@ struct WaterfallEvidence {
   /// Best product of this format: its share of the peak at its own clock, over its wave efficiency
   /// where `wave_efficiency` is known.
   std::optional<double> best_kernel;
-  std::string best_kernel_evidence;
+  std::optional<Finding> best_kernel_evidence;
   std::optional<double> wave_efficiency;
-  std::string wave_evidence;           // or why the efficiency is not known
-  std::optional<double> launch_share;  // of the time, that launches may take
-  std::string launch_evidence;
+  std::optional<Finding> wave_evidence;  // or why the efficiency is not known
+  std::optional<double> launch_share;    // of the time, that launches may take
+  std::optional<Finding> launch_evidence;
 };
 
 /// Steps in this order, where anything is lost or gained:
@@ -159,3 +173,20 @@ Tile tile_of(const GpuGemm& gemm);
 double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiprocessors);
 
 }  // namespace scaleworth::model
+
+namespace scaleworth {
+template <>
+inline constexpr std::array word_list<model::LossStep>{
+    Word{"slice", "slice of the GPU"},
+    Word{"clock_basis", "clock basis"},
+    Word{"clock", "clock"},
+    Word{"settled_clock", "settled clock"},
+    Word{"power_cap", "power cap"},
+    Word{"heat", "heat"},
+    Word{"hardware_slowdown", "hardware slowdown"},
+    Word{"application_clocks", "application clocks"},
+    Word{"kernel", "algorithm and tiles"},
+    Word{"waves", "wave quantisation"},
+    Word{"launch_gaps", "launch gaps"},
+    Word{"unexplained", "unexplained"}};
+}  // namespace scaleworth

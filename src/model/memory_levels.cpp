@@ -22,7 +22,7 @@ std::vector<CurveSample> samples_of(const Curve& curve) {
 }
 
 Estimate<double> plateau_value(std::span<const CurveSample> points) {
-  constexpr int resamples = 300;
+  constexpr int resamples = 300;  // an end is then good to 4 % of the interval's width
   std::vector<MedianResampler> resamplers;
   std::vector<double> medians;
   std::size_t samples = 0;
@@ -103,28 +103,27 @@ void add_memory(std::vector<Level>& levels, std::span<const CurveSample> memory)
 }
 
 /// Why the largest sets of so many workers are no measure of memory; only asked where they are not.
-std::string no_memory(Bytes largest, std::span<const CacheCapacity> caches, int workers) {
+Finding no_memory(Bytes largest, std::span<const CacheCapacity> caches, int workers) {
   constexpr double mebibyte = 1 << 20;
   const CacheCapacity& level = largest_level(caches, workers);
-  return fmt::format(
-      "no memory bandwidth with {}: the largest working sets, {:.1f} MiB together, are "
-      "less than {:g} times the {:.1f} MiB of {} that they share; measure with more memory, and "
-      "the full suite",
-      counted(workers, "worker"),
-      largest.value() * workers / mebibyte,
-      memory_multiple,
-      kept(level, workers).value() / mebibyte,
-      word_of(level.name));
+  return {FindingId::memory_not_reached,
+          workers,
+          largest.value() * workers / mebibyte,
+          memory_multiple,
+          kept(level, workers).value() / mebibyte,
+          word_of(level.name)};
 }
 
+// Presumed: the 1.5 ln(n) of communication_fit.cpp at 55 sizes. Less splits one level by noise,
+// more joins two that are close.
 constexpr double plateau_cost = 6.0;
 constexpr double transition_cost = 4.0;  // a point 2.8 sigma off stops belonging to its plateau
-constexpr std::size_t least_points = 2;
-constexpr double least_noise = 0.03;  // drift within one level
+constexpr std::size_t least_points = 2;  // of a level: one size alone is a point between two
+constexpr double least_noise = 0.03;     // drift within one level
 const double least_step = std::log(1.15);
 
 double huber(double residual) {
-  constexpr double corner = 3.0;
+  constexpr double corner = 3.0;  // sigmas: farther points pull no plateau
   const double size = std::abs(residual);
   return size <= corner ? 0.5 * size * size : corner * (size - 0.5 * corner);
 }

@@ -98,7 +98,10 @@ std::vector<ComparedStraggler> compared_stragglers(const Attribution& job_a,
   pair_up(a, b, StragglerChange::stayed, same, pairs);
   pair_up(a, b, StragglerChange::moved, like, pairs);
   for (const Straggler& one : b) pairs.push_back({StragglerChange::appeared, {}, one});
-  for (const Straggler& one : a) pairs.push_back({StragglerChange::gone, one, {}});
+  // Of a rank that left no recording nothing is known.
+  for (const Straggler& one : a)
+    if (find_in(job_b.ledger, one.rank, &StepLedger::rank) != nullptr)
+      pairs.push_back({StragglerChange::gone, one, {}});
   return pairs;
 }
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
+#include "src/core/statistics/sampling.h"
 
 #include <cmath>
 #include <map>
@@ -13,6 +14,8 @@ namespace {
 /// Below this ratio of thread-CPU time to wall time of all workers, foreign work took part of the
 /// cores. Source: sampled on a shared two-core machine, undisturbed repetitions stay above 0.99.
 constexpr double contended_below = 0.98;
+// Of a bound, presumed: clocks and ceilings are measured to some per cent. Lower doubts sound
+// results, higher lets those pass that were taken under another clock.
 constexpr double impossible_share = 1.05;
 constexpr double impossible_above = 1.05;
 
@@ -40,13 +43,6 @@ std::optional<std::vector<WallAndCpu>> wall_and_cpu(const Point& point) {
   return times;
 }
 
-std::string describe_kernel(const ComputeCeiling& ceiling) {
-  return fmt::format("{} {} FMA with {}",
-                     word_of(ceiling.isa),
-                     word_of(ceiling.precision),
-                     counted(ceiling.workers, "worker"));
-}
-
 PlacedGemm describe(const Point& point) {
   PlacedGemm gemm;
   gemm.family = symbol_parameter<ProductFamily>(point, Parameter::family);
@@ -63,16 +59,14 @@ PlacedGemm describe(const Point& point) {
 
 void warn_if_impossible(const PlacedGemm& gemm, FlopPerSecond bound, RooflineResult& result) {
   if (gemm.rate.low() / bound <= impossible_above) return;
-  result.warnings.push_back(fmt::format(
-      "{} {} GEMM {} x {} x {} with {} workers reaches {:.0f} % of its roof: suspect; the "
-      "ceiling or the bandwidth was measured too low (contention, frequency)",
-      gemm.library,
-      word_of(gemm.format),
-      gemm.shape.m,
-      gemm.shape.n,
-      gemm.shape.k,
-      gemm.workers,
-      100.0 * gemm.fraction));
+  result.warnings.emplace_back(FindingId::gemm_above_roof,
+                               gemm.library,
+                               word_of(gemm.format),
+                               gemm.shape.m,
+                               gemm.shape.n,
+                               gemm.shape.k,
+                               gemm.workers,
+                               gemm.fraction);
 }
 
 /// Undisturbed wall times; under contention thread-CPU times, but only of one worker: with more, a
@@ -88,7 +82,7 @@ Repetitions gemm_times(const Point& point, int workers) {
 /// that cache. A rate whose whole interval lies more than 5 % above the roof with the next smaller
 /// working set's bandwidth is named in `warnings`.
 void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
-  std::set<std::string> unplaced;
+  std::set<std::pair<std::string, int>> unplaced;  // formats and workers
   std::size_t starved = 0;
   for (const Point& point : probe.points) {
     PlacedGemm gemm = describe(point);
@@ -98,10 +92,7 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
     const ComputeCeiling* best =
         fastest_ceiling(result.ceilings, gemm.format.precision, gemm.workers);
     if (best == nullptr) {
-      unplaced.insert(fmt::format(
-          "{} GEMM with {} workers not placed: no FMA ceiling of that precision and worker count",
-          word_of(gemm.format),
-          gemm.workers));
+      unplaced.emplace(word_of(gemm.format), gemm.workers);
       continue;
     }
     const double flops = amount(point, Metric::flops);
@@ -112,13 +103,9 @@ void place_gemms(const ProbeRecord& probe, RooflineResult& result) {
     warn_if_impossible(gemm, bound, result);
     result.gemms.push_back(std::move(gemm));
   }
-  if (starved > 0) {
-    result.warnings.push_back(
-        fmt::format("{} had fewer than 98 % of the workers' time on the cores: other "
-                    "work, or too little parallelism",
-                    counted(starved, "GEMM point")));
-  }
-  result.warnings.insert(result.warnings.end(), unplaced.begin(), unplaced.end());
+  if (starved > 0) result.warnings.emplace_back(FindingId::gemms_starved, starved);
+  for (const auto& [format, workers] : unplaced)
+    result.warnings.emplace_back(FindingId::gemm_not_placed, format, workers);
 }
 }  // namespace
 
@@ -131,13 +118,13 @@ FlopPerByte intensity_of(const GemmShape& shape, NumberFormat format) {
 }
 
 Bound bound_by_peaks(FlopPerByte intensity, FlopPerByte ridge) {
+  // Where both bounds cost alike (either alone leaves over 60 %) neither is named. Presumed.
   constexpr double near = 1.0 / 0.6;
   if (intensity > ridge * near) return Bound::compute;
   return intensity < ridge / near ? Bound::memory : Bound::ridge;
 }
 
-std::optional<ComputeCeiling> compute_ceiling(const Point& point,
-                                              std::vector<std::string>& warnings) {
+std::optional<ComputeCeiling> compute_ceiling(const Point& point, std::vector<Finding>& warnings) {
   ComputeCeiling ceiling;
   ceiling.isa = symbol_parameter<Isa>(point, Parameter::isa);
   ceiling.precision = symbol_parameter<NumberFormat>(point, Parameter::precision);
@@ -159,17 +146,13 @@ std::optional<ComputeCeiling> compute_ceiling(const Point& point,
   }
   const double share = ceiling.cpu_share.value_or(1.0);
   ceiling.contended = share < contended_below;
-  if (ceiling.contended) {
-    warnings.push_back(fmt::format(
-        "{}: contended, its threads had {:.0f} % of the time; the rate per thread-CPU-second is "
-        "the ceiling",
-        describe_kernel(ceiling),
-        100.0 * share));
-  } else if (share > impossible_share) {
-    warnings.push_back(fmt::format("{}: suspect, {:.2f} CPU seconds per worker and wall second",
-                                   describe_kernel(ceiling),
-                                   share));
-  }
+  if (ceiling.contended || share > impossible_share)
+    warnings.emplace_back(
+        ceiling.contended ? FindingId::kernel_contended : FindingId::kernel_suspect,
+        word_of(ceiling.isa),
+        word_of(ceiling.precision),
+        ceiling.workers,
+        share);
   return ceiling;
 }
 
@@ -216,7 +199,6 @@ Series usable_times(const Point& point, Metric metric) {
 }
 
 Repetitions undisturbed(const Point& point, int workers) {
-  constexpr std::size_t enough = 6;
   const auto times = wall_and_cpu(point);
   if (!times) return {usable_times(point, Metric::wall_s), false};
   Series calm;
@@ -225,19 +207,14 @@ Repetitions undisturbed(const Point& point, int workers) {
     cpu_per_worker.add(cpu / workers, run);
     if (cpu_per_worker.back() >= contended_below * wall) calm.add(wall, run);
   }
-  if (calm.size() == cpu_per_worker.size() || calm.size() >= enough) return {calm, false};
+  if (calm.size() == cpu_per_worker.size() || calm.size() >= fewest_samples) return {calm, false};
   return {cpu_per_worker, true};
 }
 
-void warn_contended(const std::string& what,
-                    std::size_t contended,
-                    std::vector<std::string>& warnings) {
+void warn_contended(const char* kind, std::size_t contended, std::vector<Finding>& warnings) {
   if (contended == 0) return;
-  warnings.push_back(
-      fmt::format("{} {} measured while other work held the cores: by thread-CPU time; that "
-                  "work's use of shared caches and memory remains in them",
-                  counted(contended, what + " point"),
-                  contended == 1 ? "was" : "were"));
+  warnings.emplace_back(
+      contended == 1 ? FindingId::point_contended : FindingId::points_contended, kind, contended);
 }
 
 Estimate<double> rate_estimate(double amount, const Series& times) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/core/estimate.h"
+#include "src/core/finding.h"
 #include "src/core/run.h"
 #include "src/core/units.h"
 
@@ -34,8 +35,8 @@ struct GpuConditions {
 
 /// A rate as a share of what the vendor promises, and of what its clock allowed.
 struct AgainstPeak {
-  FlopPerSecond peak;                 // dense
-  std::string basis;                  // "datasheet bf16, dense, at 1830 MHz"; "--peak"
+  FlopPerSecond peak;  // dense
+  Finding basis = FindingId::as_given;
   std::optional<double> clock_hz;     // that the peak is computed at
   Estimate<double> fraction;          // eta_spec = rate / peak
   std::optional<double> clock_ratio;  // measured clock / `clock_hz`
@@ -166,7 +167,7 @@ struct RooflineResult {
   std::vector<LatencyPoint> latency;
   std::vector<LatencyLevel> latency_levels;
   std::vector<PlacedGemm> gemms;
-  std::vector<std::string> warnings;  // contended points, impossible rates
+  std::vector<Finding> warnings;  // contended points, impossible rates
 };
 
 /// A data cache as the machine describes it.
@@ -218,8 +219,7 @@ std::optional<RooflineResult> analyse_roofline(const Run& run,
 
 /// The ceiling of a point of roofline.compute; absent without samples. A contended one (median
 /// thread-CPU share < 0.98), and one with more CPU time than wall time, is named in `warnings`.
-std::optional<ComputeCeiling> compute_ceiling(const Point& point,
-                                              std::vector<std::string>& warnings);
+std::optional<ComputeCeiling> compute_ceiling(const Point& point, std::vector<Finding>& warnings);
 
 /// Null when none was measured.
 const ComputeCeiling* fastest_ceiling(std::span<const ComputeCeiling> ceilings,
@@ -251,10 +251,8 @@ Series usable_times(const Point& point, Metric metric);
 /// unmarked. Throws UserError when `wall_s` is absent.
 Repetitions undisturbed(const Point& point, int workers);
 
-/// Adds a sentence on `contended` points of a kind ("memory"), none for zero.
-void warn_contended(const std::string& what,
-                    std::size_t contended,
-                    std::vector<std::string>& warnings);
+/// Names `contended` points of a kind ("memory"), none for zero.
+void warn_contended(const char* kind, std::size_t contended, std::vector<Finding>& warnings);
 
 /// amount / median(time), with the interval of `series_estimate`.
 /// Throws std::invalid_argument for no times.

@@ -59,7 +59,7 @@ SpotPlan planned(const Interruptions& at, Seconds work) {
     const double here = held(segments);
     return !std::isfinite(here) || held(segments + 1) < here;
   };
-  constexpr int most_segments = 1 << 30;
+  constexpr int most_segments = 1 << 30;  // doubling stays within int
   int low = 1;
   int high = 1;
   while (high < most_segments && more_is_less(high)) {
@@ -114,8 +114,10 @@ Complex job_delay(const Interruptions& at, Complex s, const SpotPlan& plan) {
 template <class Transform>
 double inverted(const Transform& transform, double t) {
   constexpr double decay = 18.4;  // discretisation error e^-18.4 = 1e-8
+  // Abate and Whitt's (1992) usual number of terms is 15 and 11 averaged: more, for jobs that end
+  // at sharp times.
   constexpr int terms = 60;
-  constexpr int averaged = 12;
+  constexpr int averaged = 12;  // binomially
   const auto at = [&](int k) {
     const Complex s(decay / (2.0 * t), k * std::numbers::pi / t);
     return (k % 2 == 0 ? 1.0 : -1.0) * std::real(transform(s));
@@ -148,6 +150,7 @@ std::optional<SpotPlan> plan_spot(const Preemption& terms, double ranks, Seconds
 }
 
 std::optional<SpotPlan> plan_long_job(const Preemption& terms, double ranks) {
+  // So long that start and end do not count: 1 in 100,000.
   return plan_spot(terms, ranks, 1e5 * mean_time_between_interruptions(terms, ranks));
 }
 

@@ -119,7 +119,7 @@ void check_steps(const StepPlan& plan) {
 
 /// Factors multiply and lie in (0, 1].
 void check_efficiency(const EfficiencyResult& result) {
-  require(result.efficiency || !result.reason.empty());
+  require(result.efficiency || result.reason);
   if (!result.efficiency) return;
   const Efficiency& e = *result.efficiency;
   const double product = e.load_balance * e.serialization * e.transfer;

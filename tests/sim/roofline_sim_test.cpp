@@ -114,7 +114,7 @@ TEST_CASE("the 95 % intervals of several runs cover the truth in 92 to 98 % wher
                                        {Parameter::run, std::int64_t{number}}},
                                       machine.time_fma(work, {})));
     }
-    std::vector<std::string> warnings;
+    std::vector<Finding> warnings;
     const auto one = model::compute_ceiling(probe.points.front(), warnings);
     one_run_covered += covers(one->wall_rate, 50e9) ? 1 : 0;
     const Run joined = join_runs(run);

@@ -7,8 +7,8 @@ set -u
 cd "$1" || exit 2
 most_lines=700
 most_files=500
-# 72,000 is the limit of the finished product: lower this with every change, never raise it.
-most_code_lines=72115
+# The limit of the finished product.
+most_code_lines=72000
 status=0
 complain() { printf 'beyond the limits: %s\n' "$1"; status=1; }
 

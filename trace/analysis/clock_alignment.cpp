@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/core/mean_ledger.h"
 #include "src/core/process.h"
-#include "trace/analysis/stragglers.h"
 #include "trace/analysis/waits.h"
 
 #include <cmath>
@@ -172,6 +172,7 @@ std::vector<WeightedValue> describe_ranks(const RankNumbers& numbers,
                                       map.clock(rank).offset,
                                       0.0 - map.clock(rank).drift * 1e6,
                                       quantile(by_rank[rank], 0.5),
+                                      // What one in twenty exceeds; the report says so.
                                       quantile(by_rank[rank], 0.95),
                                       std::ssize(by_rank[rank])});
   return all;
@@ -205,27 +206,24 @@ nanoseconds largest_error(const Meetings& meetings,
 }
 
 /// How the clocks of ranks of different recordings were aligned; `agreement` says how well.
-std::string method_of(const RankNumbers& numbers,
-                      const Placement& placement,
-                      const ClockReport& report,
-                      const std::string& agreement) {
+Finding method_of(const RankNumbers& numbers,
+                  const Placement& placement,
+                  const ClockReport& report,
+                  const Finding& agreement) {
   const bool drifts =
       std::ranges::any_of(report.ranks, [](const auto& clock) { return clock.drift_ppm != 0.0; });
-  std::string text = fmt::format("one offset per rank{} from collectives that end together: {}",
-                                 drifts ? " and a drift where it shows" : "",
-                                 agreement);
-  for (const auto& [tie, words] :
-       {std::pair(ClockTie::messages, "are tied to the others by messages only"),
-        std::pair(ClockTie::one_clock, "are taken to share their host's clock")}) {
+  Finding method(drifts ? FindingId::clock_offsets_and_drifts : FindingId::clock_offsets,
+                 agreement);
+  for (const auto& [tie, tied] : {std::pair(ClockTie::messages, FindingId::tied_by_messages),
+                                  std::pair(ClockTie::one_clock, FindingId::tied_by_host)}) {
     std::vector<Place> ranks;
     for (Place place; place.index < placement.ties.size(); ++place.index)
       if (placement.ties[place.index] == tie) ranks.push_back(place);
-    if (!ranks.empty()) text += fmt::format("; {} {}", numbers.names(ranks), words);
+    if (!ranks.empty()) method = Finding(tied, method, numbers.names(ranks));
   }
   if (placement.components > 1)
-    text += fmt::format("; {} sets of ranks share no collective and are not compared",
-                        placement.components);
-  return text;
+    method = Finding(FindingId::sets_not_compared, method, placement.components);
+  return method;
 }
 
 /// Half of all lateness is in collectives whose arrivals are spread by at least this. Whoever came
@@ -274,33 +272,29 @@ Alignment align_clocks(const Job& job, const Matching& matching) {
       largest_error(meetings, placement, alignment, one_clock, p95.value_or(nanoseconds::zero()));
   report.causality_violations = count_violations(meetings, alignment.map, report.error);
   if (ranks < 2) {
-    report.method = "a single rank: nothing to align";
+    report.method = FindingId::nothing_to_align;
     return alignment;
   }
-  const std::string agreement =
-      p50 ? fmt::format("the ends of {} collectives agree to {:.1f} us (median), {:.1f} us (95 %)",
-                        meetings.meetings.size(),
-                        microseconds(*p50),
-                        microseconds(*p95))
-          : "no collective shows how well they agree";
-  report.method = one_clock ? fmt::format("one timeline, one clock; {}", agreement)
+  const Finding agreement = p50 ? Finding(FindingId::ends_agree,
+                                          meetings.meetings.size(),
+                                          microseconds(*p50),
+                                          microseconds(*p95))
+                                : FindingId::agreement_not_shown;
+  report.method = one_clock ? Finding(FindingId::one_timeline, agreement)
                             : method_of(numbers, placement, report, agreement);
   // No verdicts across ranks where nothing ties clocks, or where their error is larger than most of
   // the lateness that they show.
   if (placement.components == ranks) {
-    report.reason = "no collective, message or host ties the ranks' clocks together";
+    report.reason = FindingId::clocks_not_tied;
   } else if (const auto typical = typical_lateness(job, matching, alignment.map);
              typical && *typical < report.error) {
-    report.reason = fmt::format(
-        "the clocks agree to {} only, and half of all lateness is in arrivals less than {} apart",
-        time_in_words(report.error),
-        time_in_words(*typical));
+    report.reason =
+        Finding(FindingId::clocks_too_coarse, in_seconds(report.error), in_seconds(*typical));
   }
-  if (report.reason.empty() &&
+  if (!report.reason &&
       report.error > std::max<nanoseconds>(longest_recording(job), std::chrono::seconds(1)))
-    report.reason = fmt::format("the clocks agree to {} only, longer than any recording lasts",
-                                time_in_words(report.error));
-  report.comparable = report.reason.empty();
+    report.reason = Finding(FindingId::clocks_beyond_recordings, in_seconds(report.error));
+  report.comparable = !report.reason;
   return alignment;
 }
 }  // namespace scaleworth::trace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/process.h"
+#include "src/core/statistics/sample_statistics.h"
 #include "trace/analysis/clocks.h"
 #include "trace/analysis/intervals.h"
 
@@ -13,9 +14,11 @@ constexpr double shortest_useful_ns = 50e3;
 
 /// Crystal oscillators are within 100 ppm; more is a recording gone wrong.
 constexpr double largest_drift = 1e-3;
+// Standard errors of a drift: below, offsets alone fit as well, and a drift of chance grows with
+// the recording.
 constexpr double significant_errors = 5.0;
-constexpr int refine_passes = 16;
-constexpr double settled_ns = 1.0;
+constexpr int refine_passes = 16;   // it settles within some; each is a pass over all ends
+constexpr double settled_ns = 1.0;  // a recording's own resolution
 /// More ends than this add nothing new; the fit then looks at every n-th collective.
 constexpr std::size_t enough_sides = 2'000'000;
 
@@ -157,7 +160,7 @@ nanoseconds slack(const Precedence& p, const ClockMap& clocks) {
 }
 
 constexpr double tuning = 1.345;  // keeps 95 % efficiency at normal errors
-constexpr int robust_passes = 8;
+constexpr int robust_passes = 8;  // Huber's weights settle in a few
 
 double huber_weight(double residual, double scale) {
   const double distance = std::abs(residual);
@@ -166,7 +169,7 @@ double huber_weight(double residual, double scale) {
 
 double absolute_scale(std::vector<WeightedValue> residuals) {
   for (WeightedValue& residual : residuals) residual.value = std::abs(residual.value);
-  return 1.4826 * weighted_quantile(std::move(residuals), 0.5).value_or(0.0);
+  return sigma_per_mad * weighted_quantile(std::move(residuals), 0.5).value_or(0.0);  // of a normal
 }
 
 struct Line {
@@ -262,6 +265,7 @@ std::vector<Freedom> freedom_of(const Meetings& meetings, const ClockMap& clocks
 }
 
 ClockMap obey_causality(const Meetings& meetings, const Placement& placement, ClockMap clocks) {
+  // Presumed; what is left is counted as violations.
   constexpr int rounds = 40;
   for (int round = 0; round < rounds; ++round) {
     check_interrupt();

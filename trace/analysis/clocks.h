@@ -11,7 +11,7 @@ namespace scaleworth::trace {
 /// Damaged recordings may hold any time within +-2^61 ns: with offsets this small, times on the
 /// common clock and their differences cannot overflow.
 inline std::chrono::nanoseconds bounded_offset(std::chrono::nanoseconds offset) {
-  constexpr std::chrono::nanoseconds limit{2'100'000'000'000'000'000};
+  constexpr std::chrono::nanoseconds limit{2'100'000'000'000'000'000};  // 2^63 - 3 x 2^61 = 2.3e18
   return std::clamp(offset, -limit, limit);
 }
 

@@ -67,7 +67,7 @@ class IntervalSet {
 
 /// Adds `value` to `sum`, which stays within +-2^61 ns, 73 years: no recording reaches that.
 inline void add_bounded(std::chrono::nanoseconds& sum, std::chrono::nanoseconds value) {
-  constexpr std::chrono::nanoseconds limit{std::int64_t{1} << 61};
+  constexpr std::chrono::nanoseconds limit{std::int64_t{1} << 61};  // two of them fit 64 bits
   sum = std::clamp(sum + std::clamp(value, -limit, limit), -limit, limit);
 }
 

@@ -114,6 +114,8 @@ class StepLedgers {
         drawn_(drawn),
         pixels_(std::clamp<std::int64_t>(
             16'000 / static_cast<std::int64_t>(std::max<std::size_t>(ranks, 1)), 250, 1500)) {
+    // Pieces of a drawn timeline, presumed: 16,000 of all ranks keep a page small; a row of 250
+    // still shows steps, beyond 1,500 a screen shows no more.
     for (const StepSpan& step : steps) {
       StepLedger ledger;
       ledger.step = step.number;

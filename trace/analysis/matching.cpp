@@ -51,7 +51,7 @@ struct Channel {
   };
   Basis basis = Basis::role;
   std::string group;                   // as Communication::group; empty when none is known
-  std::string label;                   // for people: "group 1", "messages from rank 0 to rank 1"
+  Finding label = FindingId::stated;   // "group 1", "messages from rank 0 to rank 1"
   std::vector<std::uint32_t> members;  // recordings that must take part; ascending when complete
   /// Ranks that take part but left no recording.
   std::int64_t missing_members = 0;
@@ -88,12 +88,10 @@ class Matcher {
       return;
     }
     if (channel.missing_members > 0)
-      remark(
-          fmt::format("{}: {} of its {} ranks left no recording; waiting for them cannot be told "
-                      "from transfer",
-                      channel.label,
-                      channel.missing_members,
-                      channel.missing_members + std::ssize(channel.members)));
+      remark(FindingId::partners_without_recording,
+             channel.label,
+             channel.missing_members,
+             channel.missing_members + std::ssize(channel.members));
     const std::int64_t before = paired_;
     const bool numbered = std::ranges::all_of(
         channel.calls, [](const Call& call) { return call.sequence.has_value(); });
@@ -102,17 +100,19 @@ class Matcher {
   }
 
   Matching finish() {
-    constexpr std::size_t shown = 12;
+    constexpr std::size_t shown = 12;  // more are counted
     if (matching_.remarks.size() > shown) {
       const std::size_t more = matching_.remarks.size() - shown;
-      matching_.remarks.resize(shown);
-      matching_.remarks.push_back(fmt::format("{} more remarks of this kind", more));
+      matching_.remarks.erase(matching_.remarks.begin() + shown, matching_.remarks.end());
+      remark(FindingId::more_such_remarks, more);
     }
     return std::move(matching_);
   }
 
  private:
-  void remark(std::string text) { matching_.remarks.push_back(std::move(text)); }
+  void remark(FindingId id, const auto&... values) {
+    matching_.remarks.emplace_back(id, values...);
+  }
 
   void pair_by_sequence(const Channel& channel) {
     std::vector<Call> calls = channel.calls;
@@ -130,10 +130,7 @@ class Matcher {
       if (!emit(channel, {first, last}, *first->sequence)) ++incomplete;
       first = last;
     }
-    if (incomplete > 0)
-      remark(fmt::format("{}: {} calls are not recorded by all of its ranks and are left out",
-                         channel.label,
-                         incomplete));
+    if (incomplete > 0) remark(FindingId::calls_not_on_all, channel.label, incomplete);
   }
 
   void pair_by_order(const Channel& channel) {
@@ -141,10 +138,7 @@ class Matcher {
     for (const std::uint32_t member : channel.members)
       if (dropped_records(job_.recordings[member])) lossy.push_back(Place{member});
     if (!lossy.empty())
-      return remark(
-          fmt::format("{}: {} dropped records, so that calls without numbers cannot be paired",
-                      channel.label,
-                      numbers_.names(lossy)));
+      return remark(FindingId::calls_without_numbers, channel.label, numbers_.names(lossy));
     CallsByMember by_member(channel.members.size());
     for (const Call& call : channel.calls) {
       const auto place = std::ranges::lower_bound(channel.members, call.rank);
@@ -165,7 +159,7 @@ class Matcher {
         of_kind[member].push_back(call);
       }
     for (const auto& [kind, calls] : by_kind)
-      zip(channel, calls, fmt::format("{} on {}", key_of(kind), channel.label));
+      zip(channel, calls, {FindingId::kind_on, key_of(kind), channel.label});
   }
 
   static bool kinds_agree(const CallsByMember& by_member) {
@@ -174,19 +168,19 @@ class Matcher {
     });
   }
 
-  void zip(const Channel& channel, const CallsByMember& by_member, const std::string& label) {
+  void zip(const Channel& channel, const CallsByMember& by_member, const Finding& label) {
     const auto [fewest, most] =
         std::ranges::minmax_element(by_member, {}, [](const auto& a) { return a.size(); });
-    if (fewest->size() != most->size()) return remark(unequal_counts(channel, by_member, label));
+    if (fewest->size() != most->size())
+      return remark(FindingId::counts_of_calls_differ, label, counts(channel, by_member));
     // A timeline has one clock: what ends together there belongs together.
     if (channel.basis != Channel::Basis::timeline && !channel.sender && fewest->size() > 1)
       for (const std::vector<Call>& calls : by_member)
         if (fits_shifted(by_member.front(), calls))
-          return remark(fmt::format(
-              "{}: the calls of {} end as evenly when paired in another order; left out, because "
-              "without sequence numbers a pairing would be a guess",
+          return remark(
+              FindingId::pairing_ambiguous,
               label,
-              numbers_.names({Place{by_member.front().front().rank}, Place{calls.front().rank}})));
+              numbers_.names({Place{by_member.front().front().rank}, Place{calls.front().rank}}));
     std::int64_t contradicting = 0;
     std::vector<Call> together;
     for (std::size_t index = 0; index < fewest->size(); ++index) {
@@ -194,10 +188,7 @@ class Matcher {
       for (const std::vector<Call>& calls : by_member) together.push_back(calls[index]);
       if (!emit(channel, together, static_cast<std::int64_t>(index))) ++contradicting;
     }
-    if (contradicting > 0)
-      remark(fmt::format("{}: {} calls are of different kinds on its ranks and are left out",
-                         label,
-                         contradicting));
+    if (contradicting > 0) remark(FindingId::calls_of_other_kinds, label, contradicting);
   }
 
   /// Whether the times between the ends of calls are as equal on two ranks with a shift of the
@@ -205,9 +196,10 @@ class Matcher {
   /// difference, which no offset and no drift of a clock changes): where the clocks are further
   /// apart than a time service leaves them, or the shift brings them closer together.
   bool fits_shifted(const std::vector<Call>& calls, const std::vector<Call>& others) const {
+    // 4 / sqrt(128): a third beside the median difference.
     constexpr std::int64_t most_samples = 128;
-    constexpr double synchronized_ns = 1e6;
-    constexpr double one_host_ns = 30e3;  // clocks of its GPUs are that close
+    constexpr double synchronized_ns = 1e6;  // NTP within a site; presumed
+    constexpr double one_host_ns = 30e3;     // clocks of its GPUs are that close
     const auto since = [&](const Call& later, const Call& earlier) {
       return in_ns(job_.recordings[later.rank].device_events[later.event].end -
                    job_.recordings[earlier.rank].device_events[earlier.event].end);
@@ -241,19 +233,14 @@ class Matcher {
     return false;
   }
 
-  std::string unequal_counts(const Channel& channel,
-                             const CallsByMember& by_member,
-                             const std::string& label) const {
+  /// "ranks 0 and 2 2 calls, rank 1 3 calls".
+  std::string counts(const Channel& channel, const CallsByMember& by_member) const {
     std::map<std::size_t, std::vector<Place>> by_count;
     for (std::size_t member = 0; member < by_member.size(); ++member)
       by_count[by_member[member].size()].push_back(Place{channel.members[member]});
-    const auto text = [&](const auto& one) {
+    return listed(by_count, [&](const auto& one) {
       return fmt::format("{} {} calls", numbers_.names(one.second), one.first);
-    };
-    return fmt::format(
-        "{}: {}; left out, because without sequence numbers a pairing would be a guess",
-        label,
-        listed(by_count, text));
+    });
   }
 
   /// False when not all take part or the kinds contradict each other.
@@ -500,7 +487,7 @@ class Collector {
     } else {
       const std::uint32_t role = role_of(rank, event);
       add_to({Channel::Basis::role, role, 0, 0, ""}, call, [&](Channel& channel) {
-        channel.label = fmt::format("communication stream {} of each rank", role);
+        channel.label = {FindingId::stream_of_each_rank, role};
       });
     }
   }
@@ -512,7 +499,7 @@ class Collector {
     if (known.root) call.root = groups_.recording(group, *known.root);
     add_to({Channel::Basis::group, group, 0, 0, ""}, call, [&](Channel& channel) {
       channel.group = groups_.at(group).name;
-      channel.label = fmt::format("group {}", channel.group);
+      channel.label = {FindingId::group_named, channel.group};
       for (const std::int32_t global : groups_.at(group).ranks)
         if (const auto found = groups_.recording_of_rank(global)) channel.members.push_back(*found);
       channel.missing_members = groups_.at(group).size.value_or(0);
@@ -537,13 +524,11 @@ class Collector {
                   directed ? "directed" : "exchange");
     add_to(key, call, [&](Channel& channel) {
       if (group) channel.group = groups_.at(*group).name;
-      channel.label = peer ? fmt::format("messages {} rank {} {} rank {}",
-                                         directed ? "from" : "between",
-                                         numbers_.at(Place{first}).index,
-                                         directed ? "to" : "and",
-                                         numbers_.at(Place{second}).index)
-                           : fmt::format("messages of rank {} with a rank that left no recording",
-                                         numbers_.at(Place{call.rank}).index);
+      channel.label =
+          peer ? Finding(directed ? FindingId::messages_from_to : FindingId::messages_between,
+                         numbers_.at(Place{first}).index,
+                         numbers_.at(Place{second}).index)
+               : Finding(FindingId::messages_with_unrecorded, numbers_.at(Place{call.rank}).index);
       if (peer) channel.members = {std::min(first, second), std::max(first, second)};
       if (!peer) channel.missing_members = 2;
       if (directed && peer) channel.sender = first;
@@ -565,7 +550,7 @@ class Collector {
                                   meeting.operation,
                                   numbers_.at(Place{first}).index,
                                   numbers_.at(Place{last}).index);
-      channel.label = channel.group;
+      channel.label = {FindingId::stated, channel.group};
       channel.members = members;
       channel.sender = meeting.sender;
     });

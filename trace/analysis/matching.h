@@ -27,8 +27,8 @@ struct MatchedCollective {
 
 struct Matching {
   std::vector<MatchedCollective> collectives;
-  std::int64_t unmatched = 0;        // communication events without partners
-  std::vector<std::string> remarks;  // "ranks 2 and 3 call 3 more all_reduce of group 1: ..."
+  std::int64_t unmatched = 0;    // communication events without partners
+  std::vector<Finding> remarks;  // calls that are left out
 };
 
 /// Pairs by (group, sequence) where the recordings have both, by (group, order) where they have the

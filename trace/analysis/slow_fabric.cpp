@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/core/mean_ledger.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "trace/analysis/ledger.h"
 #include "trace/analysis/straggler_parts.h"
@@ -62,9 +63,9 @@ std::vector<FabricCalls> comparable_calls(const Job& job,
   }
   std::vector<FabricCalls> all;
   for (auto& [key, of_ranks] : calls) {
-    if (of_ranks.size() < 6) continue;
+    if (of_ranks.size() < 6) continue;  // fewer have no lower quartile to speak of
     const auto lengths = mapped(of_ranks, &FabricCall::length);
-    const double usual = *quantile(lengths, 0.25);
+    const double usual = *quantile(lengths, 0.25);  // sound even if half were slow
     const double slack = std::max(
         {in_ns(alignment.report.error), 0.2 * usual, 5.0 * (usual - *quantile(lengths, 0.05))});
     all.push_back({key.first, key.second, std::move(of_ranks), usual, usual + slack});
@@ -111,25 +112,22 @@ SlowCalls slow_calls(const FabricCalls& one, const FabricCalls& pace) {
   return slow;
 }
 
-std::string slow_sentence(const FabricCalls& one,
-                          const RankSet& named,
-                          const SlowCalls& slow,
-                          const RankNumbers& numbers) {
+Finding slow_finding(const FabricCalls& one,
+                     const RankSet& named,
+                     const SlowCalls& slow,
+                     const RankNumbers& numbers) {
   const bool varies = one.fastest == nullptr;
   const FabricCalls& pace = varies ? one : *one.fastest;
   const double length = *median(slow.lengths);
-  return fmt::format(
-      "{} at {}: {} among {} takes {} in {} of {} calls after the last rank came, "
-      "{:.2f} times as long as {}.",
-      varies ? "Varying fabric (congestion)" : "Slow fabric",
-      numbers.names(named),
-      std::get<0>(one.what),
-      numbers.names(one.ranks),
-      time_in_words(rounded_ns(length)),
-      slow.lengths.size(),
-      one.calls.size(),
-      length / pace.usual,
-      varies ? "in the others" : "among " + numbers.names(pace.ranks));
+  return {varies ? FindingId::varying_fabric : FindingId::slow_fabric,
+          numbers.names(named),
+          std::get<0>(one.what),
+          numbers.names(one.ranks),
+          1e-9 * length,
+          slow.lengths.size(),
+          one.calls.size(),
+          length / pace.usual,
+          numbers.names(pace.ranks)};
 }
 }  // namespace
 
@@ -163,7 +161,7 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
     of.steps.insert(slow.steps.begin(), slow.steps.end());
     if (slow.cost <= of.largest) continue;
     of.largest = slow.cost;
-    of.fabric.sentence = slow_sentence(one, named, slow, numbers);
+    of.fabric.found = slow_finding(one, named, slow, numbers);
   }
   std::vector<SlowFabric> fabrics;
   for (auto& [key, of] : found) {
@@ -171,16 +169,15 @@ std::vector<SlowFabric> find_slow_fabric(const Job& job,
     of.fabric.per_step = rounded_ns(of.cost / steps.numbers);
     const double share =
         in_ns(of.fabric.per_step / std::ssize(of.ranks)) / in_ns(steps.mean_length);
-    if (!(share >= 0.005)) continue;
+    if (!(share >= 0.005)) continue;  // 0.5 % of a step, as of a rank: less is nothing to act on
     for (const Place rank : key.second) of.fabric.ranks.push_back(numbers.at(rank));
-    of.fabric.sentence += fmt::format(
-        " It costs {} of each step of {} ranks, {:.1f} %, where nothing hides it, in {} "
-        "of {} steps.",
-        time_in_words(of.fabric.per_step / std::ssize(of.ranks)),
-        of.ranks.size(),
-        100.0 * share,
-        of.steps.size(),
-        steps.numbers);
+    of.fabric.found = Finding(FindingId::fabric_costs,
+                              *of.fabric.found,
+                              in_seconds(of.fabric.per_step / std::ssize(of.ranks)),
+                              of.ranks.size(),
+                              share,
+                              of.steps.size(),
+                              steps.numbers);
     fabrics.push_back(std::move(of.fabric));
   }
   std::ranges::stable_sort(fabrics, std::ranges::greater{}, &SlowFabric::per_step);

@@ -8,12 +8,13 @@
 
 namespace scaleworth::trace {
 namespace {
-constexpr std::size_t usual_occurrences = 4;
-constexpr double most_irregular_share = 0.1;
+constexpr std::size_t usual_occurrences = 4;  // fewer repeat by chance: stricter rules, see steps.h
+constexpr double most_irregular_share = 0.1;  // see steps.h; an evaluation now and then is longer
+// Of the kernels: the rest may be warm-up; less is no rhythm of the job.
 constexpr double least_cover = 0.6;
-constexpr double least_agreement = 0.8;
-constexpr std::size_t names_that_vote = 3;
-constexpr int most_attempts = 8;  // each costs one pass over the kernels
+constexpr double least_agreement = 0.8;     // see steps.h: of consecutive pieces
+constexpr std::size_t names_that_vote = 3;  // one or two names may be a part of their own
+constexpr int most_attempts = 8;            // each costs one pass over the kernels
 
 struct Candidate {
   std::uint32_t name = 0;
@@ -142,6 +143,7 @@ std::vector<Group> by_period(const Sequence& sequence) {
   std::vector<Group> groups;
   for (const Candidate& candidate : candidates) {
     if (groups.empty() ||
+        // Within 5 %: one period, whose median differs by name.
         candidate.period + groups.back().front().period / 20 < groups.back().front().period)
       groups.emplace_back();
     groups.back().push_back(candidate);
@@ -164,6 +166,7 @@ std::vector<Group> by_likelihood(std::vector<Group> groups) {
     return few.count < usual_occurrences && std::ranges::any_of(all, [&](const Group& other) {
              const Candidate& many = other.front();
              return many.count >= usual_occurrences &&
+                    // At least 80 % of what the few cover.
                     5 * (many.count - many.irregular) * many.period >= 4 * few.count * few.period;
            });
   });
@@ -316,10 +319,10 @@ bool ends_like_steps(const RankView& rank, const Repetition& repetition) {
 /// `covered` is then its share.
 std::optional<StepPlan> by_repetition(const Job& job,
                                       const ClockMap& clocks,
-                                      const std::string& why,
+                                      const Finding& why,
                                       int halvings,
                                       std::optional<double>& covered) {
-  constexpr double least_cover_of_time = 0.2;
+  constexpr double least_cover_of_time = 0.2;  // less is not what the job does; presumed
   const auto found = repetitions(job, halvings);
   if (!found) return std::nullopt;
   StepPlan plan;
@@ -346,14 +349,12 @@ std::optional<StepPlan> by_repetition(const Job& job,
   }
   align_numbers(plan.by_rank);
   plan.choice.source = "repetition";
-  plan.choice.sentence = fmt::format(
-      "{}: the recording is cut where the kernel '{}' comes back, every {} kernels ({} times; "
-      "neighbouring pieces agree by {:.0f} %). A piece may be a layer instead of a step.",
-      why,
-      shortened(first->anchor),
-      first->period,
-      first->begins.size(),
-      100.0 * agreement);
+  plan.choice.found = Finding(FindingId::cut_by_repetition,
+                              why,
+                              shortened(first->anchor),
+                              first->period,
+                              first->begins.size(),
+                              agreement);
   return plan;
 }
 
@@ -387,7 +388,7 @@ std::vector<nanoseconds> after_waits(const RankView& rank) {
 
 /// Iterations of serving engines without markers. Each must hold several kernels, and as many as
 /// its neighbours by half, on every rank.
-std::optional<StepPlan> by_waits(const Job& job, const ClockMap& clocks, const std::string& why) {
+std::optional<StepPlan> by_waits(const Job& job, const ClockMap& clocks, const Finding& why) {
   constexpr std::size_t fewest = 3;
   if (job.recordings.empty()) return std::nullopt;
   StepPlan plan;
@@ -414,17 +415,14 @@ std::optional<StepPlan> by_waits(const Job& job, const ClockMap& clocks, const s
   }
   align_numbers(plan.by_rank);
   plan.choice.source = "waits for results";
-  plan.choice.sentence =
-      why +
-      ": an iteration begins with the first kernel after the host has waited for a copy of "
-      "its predecessor's result.";
+  plan.choice.found = Finding(FindingId::cut_by_waits, why);
   return plan;
 }
 
-StepPlan whole_span(const Job& job, const ClockMap& clocks, const std::string& why) {
+StepPlan whole_span(const Job& job, const ClockMap& clocks, const Finding& why) {
   StepPlan plan;
   plan.choice.source = "whole span";
-  plan.choice.sentence = why + ": the whole span of each rank counts as one step.";
+  plan.choice.found = Finding(FindingId::not_cut, why);
   for (std::size_t rank = 0; rank < job.recordings.size(); ++rank) {
     plan.by_rank.emplace_back();
     if (const auto span = span_of(RankView(job.recordings[rank], clocks, rank))) {
@@ -436,19 +434,17 @@ StepPlan whole_span(const Job& job, const ClockMap& clocks, const std::string& w
 }
 }  // namespace
 
-StepPlan unmarked_steps(const Job& job, const ClockMap& clocks, std::string why) {
+StepPlan unmarked_steps(const Job& job, const ClockMap& clocks, Finding why) {
   constexpr int most_halvings = 5;  // a warm-up of up to 97 % of the kernels
   std::optional<double> covered;
   std::optional<StepPlan> plan;
   for (int halvings = 0; !plan && !covered && halvings <= most_halvings; ++halvings)
     plan = by_repetition(job, clocks, why, halvings, covered);
-  if (covered)
-    why +=
-        fmt::format(", and what repeats covers only {:.0f} % of the recording", 100.0 * *covered);
+  if (covered) why = Finding(FindingId::little_repeats, why, *covered);
   if (!plan || plan->choice.limit == StepLimit::maybe_layers)
     if (auto iterations = by_waits(job, clocks, why)) plan = std::move(iterations);
   if (plan) return std::move(*plan);
-  StepPlan whole = whole_span(job, clocks, covered ? why : why + " and no repetition");
+  StepPlan whole = whole_span(job, clocks, covered ? why : Finding(FindingId::no_repetition, why));
   whole.choice.limit = covered ? StepLimit::maybe_layers : StepLimit::whole_span;
   return whole;
 }

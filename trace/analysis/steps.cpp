@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/steps.h"
 
+#include "src/core/statistics/sample_statistics.h"
 #include "trace/analysis/ledger.h"
 
 #include <cmath>
@@ -135,12 +136,11 @@ DeviceTime device_time(const Job& job, const ClockMap& clocks, const StepsByRank
   return {1.0 - inside / all, steps > 0.0 ? inside / steps : 1.0, 1.0 - usual / all, amid / all};
 }
 
-constexpr std::size_t least_for_warm_up = 5;
-constexpr std::size_t least_for_compiling = 3;
+constexpr std::size_t least_for_warm_up = 5;    // fewer have no later half that tells what is usual
+constexpr std::size_t least_for_compiling = 3;  // one is compared with two
 constexpr double compiling = 2.0;  // usual steps beyond one: even of few steps no chance
-constexpr double slower_by = 0.2;
-constexpr double spreads = 5.0;
-constexpr double normal_consistency = 1.4826;  // of the median absolute deviation
+constexpr double slower_by = 0.2;  // see below: less is the job's own variation
+constexpr double spreads = 5.0;    // standard deviations: none by chance
 
 /// The steps of one number, over all ranks.
 struct Iteration {
@@ -175,6 +175,7 @@ StepExclusion at_beginning(ExclusionCause cause, const Iteration& iteration) {
   StepExclusion exclusion{cause};
   const nanoseconds begins = iteration.spread(&StepSpan::start);
   const nanoseconds ends = iteration.spread(&StepSpan::end);
+  // Less changes no verdict.
   if (in_ns(begins) > 2.0 * in_ns(ends) && in_ns(begins) >= 0.05 * iteration.length()) {
     exclusion.begins = begins;
     exclusion.ends = ends;
@@ -228,7 +229,7 @@ void flag_warm_up(std::vector<Iteration>& all) {
   const double usual = upper_median(later);
   std::vector<double> distances = later;
   for (double& length : distances) length = std::abs(length - usual);
-  const double spread = normal_consistency * upper_median(distances);
+  const double spread = sigma_per_mad * upper_median(distances);
   for (std::size_t i = 0; i < steady.size() / 2; ++i) {
     const double excess = steady[i]->length() - usual;
     const double least = steady.size() < least_for_warm_up ? compiling : slower_by;
@@ -355,8 +356,8 @@ void cut_pauses(const Job& job,
   const std::size_t place = longest(plan.by_rank);
   const auto lengths = mapped(plan.by_rank[place],
                               [](const StepSpan& step) { return in_ns(step.end - step.start); });
-  const double notable = std::max(slower_by * upper_median(lengths),
-                                  spreads * normal_consistency * upper_median(pauses));
+  const double notable =
+      std::max(slower_by * upper_median(lengths), spreads * sigma_per_mad * upper_median(pauses));
   const RankView view(job.recordings[place], clocks, place);
   double paused = 0.0;
   double longest = 0.0;
@@ -423,28 +424,21 @@ std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
     if (from.empty() && !recording.step_marks.empty()) from = recording.step_marks_from;
   if (plan.by_rank.empty() || plan.by_rank[longest(plan.by_rank)].empty()) return std::nullopt;
   plan.choice.source = (from.empty() ? "step" : from) + " markers";
-  plan.choice.sentence =
-      by_work ? fmt::format(
-                    "Steps begin where the device begins the work launched under {}: {:.0f} "
-                    "% of it runs outside of its marker's time.",
-                    plan.choice.source,
-                    100.0 * elsewhere / launched)
-              : "Steps begin at " + plan.choice.source + ".";
+  Finding found = by_work
+                      ? Finding(FindingId::steps_at_work, plan.choice.source, elsewhere / launched)
+                      : Finding(FindingId::steps_at_markers, plan.choice.source);
   if (const auto moved = renumber_by_time(plan.by_rank); !moved.empty())
-    plan.choice.sentence +=
-        fmt::format(" Of {} the numbers are those of the steps at the same time on other ranks.",
-                    RankNumbers(job).names(moved));
+    found = Finding(FindingId::steps_renumbered, found, RankNumbers(job).names(moved));
   if (!numbers_agree(plan.by_rank)) {
     for (auto& steps : plan.by_rank)
       for (std::size_t i = 0; i < steps.size(); ++i) steps[i].number = static_cast<std::int32_t>(i);
-    plan.choice.sentence +=
-        " The numbers of the markers do not fit each other: the steps are counted.";
+    found = Finding(FindingId::steps_counted, found);
   }
   cut_pauses(job, clocks, ends, plan);
   const auto borrowers = lend_steps(job, plan.by_rank);
   if (!borrowers.empty())
-    plan.choice.sentence += fmt::format(" Without markers: {}, cut where the others are.",
-                                        RankNumbers(job).names(borrowers));
+    found = Finding(FindingId::steps_lent, found, RankNumbers(job).names(borrowers));
+  plan.choice.found = std::move(found);
   drop_cut_steps(job, clocks, plan.by_rank);
   return plan;
 }
@@ -486,20 +480,20 @@ std::size_t longest(const StepsByRank& by_rank) {
 }
 
 StepPlan find_steps(const Job& job, const ClockMap& clocks) {
+  // Of the GPU time: with more outside of the steps than in them the marks mark something else.
   constexpr double most_outside = 0.5;
   // A copy of a result or a fill between two marks is less. With more the steps are not what the
   // job repeats; too small a bound refuses a job that could be answered, never the reverse.
   constexpr double most_between = 0.05;
   std::optional<StepPlan> plan = by_marks(job, clocks);
-  std::string why = "No markers";
+  Finding why = FindingId::no_markers;
   if (plan) {
     const DeviceTime time = device_time(job, clocks, plan->by_rank);
-    const std::string lost =
-        fmt::format("{:.0f} % of the GPU time lies outside of all steps", 100.0 * time.outside);
-    if (time.outside >= 0.05) plan->choice.sentence += " " + lost + ".";
+    if (time.outside >= 0.05)
+      plan->choice.found = Finding(FindingId::time_outside, *plan->choice.found, time.outside);
     // Busy steps are a part of a longer recording; idle ones miss the work.
     if (time.outside > most_outside && time.busy < 0.5) {
-      why = fmt::format("{} at {}", lost, plan->choice.source);
+      why = Finding(FindingId::time_outside_of_markers, time.outside, plan->choice.source);
       plan.reset();
     }
   }
@@ -510,7 +504,7 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
     plan.emplace();
     plan->by_rank.resize(job.recordings.size());
     plan->choice.source = "none: a graph is captured";
-    plan->choice.sentence = "Most launches are of a graph's capture, which runs nothing.";
+    plan->choice.found = FindingId::capture_of_graph;
     plan->choice.limit = StepLimit::graph_capture;
     return std::move(*plan);
   }
@@ -520,7 +514,7 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks) {
   // only some steps are recorded.
   const auto whole = [](const Recording& recording) { return recording.origin.framework_timeline; };
   flag_steps(*plan, std::ranges::any_of(job.recordings, whole));
-  constexpr std::int32_t fewest = 3;
+  constexpr std::int32_t fewest = 3;  // of two, both are at a boundary
   if (plan->choice.steps < fewest && plan->choice.excluded == plan->choice.steps)
     plan->choice.limit = StepLimit::few_steps;
   const DeviceTime time = device_time(job, clocks, plan->by_rank);

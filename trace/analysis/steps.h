@@ -35,7 +35,7 @@ StepPlan find_steps(const Job& job, const ClockMap& clocks);
 /// Repetition of the sequence of kernels, from the beginning or, behind a warm-up, to the end; else
 /// iterations of a serving engine, by its waits for results; else the whole span of each rank as
 /// one step. `why` there are no marks.
-StepPlan unmarked_steps(const Job& job, const ClockMap& clocks, std::string why);
+StepPlan unmarked_steps(const Job& job, const ClockMap& clocks, Finding why);
 
 /// Steps where nothing marks them: a kernel that comes back at equal distances in the sequence of
 /// kernels, with the same kernels in between.

@@ -17,7 +17,8 @@ struct Slowdown {
   double late = 0.0;
   double compared = 0.0;
   double largest = 0.0;
-  std::string most;
+  std::string most{};  // of them that with the largest difference
+  double most_longer = 0.0;
   std::vector<std::pair<double, double>> arithmetic{};  // late and compared, by name and shape
 
   double time() const { return late - compared; }
@@ -26,7 +27,7 @@ struct Slowdown {
   /// takes longer, the inputs of that rest are larger (the tokens of an expert). A smaller part may
   /// be bound by memory.
   bool of_some_kernels() const {
-    constexpr double notable = 0.2;
+    constexpr double notable = 0.2;  // see above
     double all = 0.0;
     double as_fast = 0.0;
     for (const auto& [own, usual] : arithmetic) {
@@ -45,14 +46,16 @@ struct Slowdown {
     if (pair.arithmetic) arithmetic.emplace_back(both * late_mean, both * compared_mean);
     if (both * (late_mean - compared_mean) <= largest) return;
     largest = both * (late_mean - compared_mean);
-    most = fmt::format(
-        ", most of it {} ({:+.0f} %)", shortened(name), 100.0 * (late_mean / compared_mean - 1.0));
+    most = shortened(name);
+    most_longer = late_mean / compared_mean - 1.0;
   }
 
-  std::string text(const char* of_what) const {
-    if (compared <= 0.0) return "";
-    return fmt::format(
-        "kernels of equal {} take {:+.1f} %{}", of_what, 100.0 * (late / compared - 1.0), most);
+  Finding with_most(const Finding& of) const {
+    return most.empty() ? of : Finding(FindingId::most_of_it, of, most, most_longer);
+  }
+  std::optional<Finding> detail(FindingId id) const {
+    if (compared <= 0.0) return std::nullopt;
+    return with_most({id, late / compared - 1.0});
   }
 };
 
@@ -61,7 +64,7 @@ struct KernelDifference {
   Slowdown at_equal_shape;
   Slowdown at_unknown_shape;
   double more = 0.0;  // other counts and shapes
-  std::string more_detail;
+  std::optional<Finding> more_detail{};
 };
 
 KernelDifference compare_kernels(const KernelPairs& kernels) {
@@ -90,18 +93,19 @@ KernelDifference compare_kernels(const KernelPairs& kernels) {
     difference.more += more;
     if (more <= largest_more) continue;
     largest_more = more;
-    difference.more_detail =
-        all.late_count == all.compared_count
-            ? fmt::format("{} at other shapes takes {:+.0f} %",
-                          shortened(name),
-                          100.0 * longer / in_ns(all.compared_time))
-            : fmt::format(
-                  "{} instead of {} times {}", all.late_count, all.compared_count, shortened(name));
+    const bool as_often = all.late_count == all.compared_count;
+    difference.more_detail = as_often ? Finding(FindingId::at_other_shapes,
+                                                shortened(name),
+                                                longer / in_ns(all.compared_time))
+                                      : Finding(FindingId::other_number_of_times,
+                                                all.late_count,
+                                                all.compared_count,
+                                                shortened(name));
   }
   if (difference.at_equal_shape.of_some_kernels()) {
     Slowdown& some = difference.at_equal_shape;
     difference.more += some.time();
-    difference.more_detail = "other kernels take as long as elsewhere" + some.most;
+    difference.more_detail = some.with_most(FindingId::other_kernels_as_long);
     some = {};
   }
   return difference;
@@ -121,21 +125,24 @@ void add_compute(const Excess& excess, std::vector<CauseShare>& shares) {
   nanoseconds at_unknown_shape = part(unknown, compute);
   if (std::chrono::abs(at_equal_shape + at_unknown_shape) > std::chrono::abs(compute))
     at_unknown_shape = compute - at_equal_shape;
-  shares.push_back(
-      {LateCause::slower_kernels, at_equal_shape, kernels.at_equal_shape.text("shape")});
-  shares.push_back(
-      {LateCause::longer_kernels, at_unknown_shape, kernels.at_unknown_shape.text("name")});
+  shares.push_back({LateCause::slower_kernels,
+                    at_equal_shape,
+                    kernels.at_equal_shape.detail(FindingId::equal_shapes_take)});
+  shares.push_back({LateCause::longer_kernels,
+                    at_unknown_shape,
+                    kernels.at_unknown_shape.detail(FindingId::equal_names_take)});
   shares.push_back(
       {LateCause::more_work, compute - at_equal_shape - at_unknown_shape, kernels.more_detail});
 }
 
-std::string waited_for(const Excess& excess, const RankNumbers& numbers) {
+std::optional<Finding> waited_for(const Excess& excess, const RankNumbers& numbers) {
   std::vector<std::pair<nanoseconds, Place>> ranks;
   for (const auto& [rank, time] : excess.waited_for)
     if (time > nanoseconds::zero()) ranks.emplace_back(-time, rank);
   std::ranges::sort(ranks);
-  if (ranks.empty()) return "";
-  return "for " + numbers.names({ranks.front().second}) + (ranks.size() > 1 ? " most" : "");
+  if (ranks.empty()) return std::nullopt;
+  return Finding(ranks.size() > 1 ? FindingId::waited_for_most : FindingId::waited_for,
+                 numbers.names({ranks.front().second}));
 }
 
 std::optional<HostCause> largest_host_cause(const Excess& excess) {
@@ -180,7 +187,7 @@ struct Examiner {
     const auto* compared = participant_of(now, delay.compared);
     const std::vector<CommunicationSplit>& splits = waits.by_rank[delay.late.index];
     auto here = std::ranges::lower_bound(splits, late->start, {}, &CommunicationSplit::start);
-    constexpr int farthest = 256;
+    constexpr int farthest = 256;  // collectives back, for time; presumed: about a step
     for (int back = 0; back < farthest && here != splits.begin(); ++back) {
       --here;
       if (here->collective < 0 || here->collective == delay.collective) continue;
@@ -254,7 +261,7 @@ struct Examiner {
 
 /// The largest delays, as many as ledgers of their windows fit into some ten megabytes.
 std::vector<std::size_t> largest_delays(const std::vector<Delay>& delays) {
-  constexpr std::size_t most_windows = 8192;
+  constexpr std::size_t most_windows = 8192;  // see above: ten megabytes
   std::vector<std::size_t> order = numbers_below(delays.size());
   if (order.size() > most_windows) {
     const auto exposed = [&](std::size_t index) { return delays[index].exposed; };
@@ -277,39 +284,36 @@ void add_excess(Excess& sum, const Excess& one) {
 }  // namespace
 
 std::vector<CauseShare> cause_shares(const Excess& excess,
-                                     const std::optional<std::string>& stage,
+                                     const std::optional<Finding>& stage,
                                      const RankNumbers& numbers) {
   std::vector<CauseShare> shares;
   if (stage) {
-    shares.push_back({LateCause::pipeline_stage, excess.part(Part::compute), *stage});
+    shares.push_back({LateCause::pipeline_stage, excess.part(Part::compute), stage});
   } else {
     add_compute(excess, shares);
   }
   shares.insert(
       shares.end(),
-      {{LateCause::host, excess.part(Part::host_late), "", largest_host_cause(excess)},
-       {LateCause::copies, excess.part(Part::exposed_copy), "copies that nothing hides"},
+      {{LateCause::host, excess.part(Part::host_late), {}, largest_host_cause(excess)},
+       {LateCause::copies, excess.part(Part::exposed_copy), FindingId::copies_not_hidden},
        {LateCause::communication,
         excess.part(Part::exposed_transfer),
-        "transfers that nothing hides"},
+        FindingId::transfers_not_hidden},
        {LateCause::indirect, excess.part(Part::exposed_wait), waited_for(excess, numbers)},
-       {LateCause::profiler, excess.part(Part::profiler_overhead), ""},
-       {LateCause::undecided, excess.part(Part::unattributed), "gaps and dependencies on the GPU"},
-       {LateCause::undecided,
-        excess.unrecorded,
-        "late at its first collective in the recording: what was before is not in it"}});
+       {LateCause::profiler, excess.part(Part::profiler_overhead)},
+       {LateCause::undecided, excess.part(Part::unattributed), FindingId::gaps_on_gpu},
+       {LateCause::undecided, excess.unrecorded, FindingId::late_at_first}});
   std::erase_if(shares, [](const CauseShare& share) { return share.time == nanoseconds::zero(); });
   std::ranges::stable_sort(shares, std::ranges::greater{}, &CauseShare::time);
   return shares;
 }
 
 LateCause named_cause(const std::vector<CauseShare>& shares) {
-  constexpr double enough = 0.8;
   nanoseconds sum{};
   for (const CauseShare& share : shares) add_bounded(sum, share.time);
   if (shares.empty() || sum <= nanoseconds::zero()) return LateCause::undecided;
   const CauseShare& largest = shares.front();
-  return in_ns(largest.time) >= enough * in_ns(sum) ? largest.cause : LateCause::undecided;
+  return in_ns(largest.time) >= explains_enough * in_ns(sum) ? largest.cause : LateCause::undecided;
 }
 
 bool all_have_inputs(const Job& job) {

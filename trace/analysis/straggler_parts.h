@@ -134,9 +134,9 @@ Charges charge_delays(const std::vector<Delay>& delays,
 /// How `excess` divides, largest first; the shares sum to excess.total(). Computing longer is, in
 /// proportion, kernels of equal name and shape being slower, other counts and shapes, or kernels of
 /// equal name being longer whose shape is not recorded: their inputs may be larger. All of it is
-/// the stage's when `stage` is given, with that text.
+/// the stage's when `stage` is given, with that detail.
 std::vector<CauseShare> cause_shares(const Excess& excess,
-                                     const std::optional<std::string>& stage,
+                                     const std::optional<Finding>& stage,
                                      const RankNumbers& numbers);
 
 /// The cause that explains at least 80 % of what the shares sum to; else undecided.

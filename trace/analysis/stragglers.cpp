@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/stragglers.h"
 
+#include "src/core/mean_ledger.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "trace/analysis/efficiency/efficiency.h"
 #include "trace/analysis/straggler_parts.h"
@@ -12,16 +13,11 @@
 namespace scaleworth::trace {
 namespace {
 
-std::string three_digits(double value) {
-  const int decimals = std::abs(value) >= 99.95 ? 0 : std::abs(value) >= 9.995 ? 1 : 2;
-  return fmt::format("{:.{}f}", value, decimals);
-}
-
 /// Whether the ranks of a pipeline take turns: at least a tenth of all waiting is at messages from
 /// one rank to another. Such waiting no rank causes, and the first stage comes last at the end of a
 /// step however fast it is.
 bool takes_turns(const Waits& waits) {
-  constexpr double least_at_messages = 0.1;
+  constexpr double least_at_messages = 0.1;  // less is checkpoints and logging; presumed
   double all = 0.0;
   double at_messages = 0.0;
   for (const CollectiveWait& one : waits.collectives) {
@@ -109,10 +105,10 @@ double take_off_turns(const CountedSteps& steps,
 /// chance however cheap it is, one that costs several times as much as any other nearly so; without
 /// that, noise of kernels alone costs 1 or 2 %.
 constexpr double least_recurring = 0.005;
-constexpr double least_outstanding = 0.01;
-constexpr double outstanding = 3.0;
-constexpr double least_total_otherwise = 0.05;
-constexpr double least_without_chance = 0.02;
+constexpr double least_outstanding = 0.01;  // as much as noise alone, by one that stands out
+constexpr double outstanding = 3.0;  // times the next; presumed: lower names one of several alike
+constexpr double least_total_otherwise = 0.05;  // well above the noise of 1 or 2 %
+constexpr double least_without_chance = 0.02;   // too few steps to tell chance: above that noise
 
 class Investigation {
  public:
@@ -156,8 +152,9 @@ class Investigation {
   StragglerReport report() {
     StragglerReport report;
     report.pairs = pairs();
-    const RecurrenceCount recurrence = count_recurrence(
-        charges_.by_step, job_.recordings.size(), steps_.numbers, 0.005 * step_gpu_time());
+    const double least = least_recurring * step_gpu_time();
+    const RecurrenceCount recurrence =
+        count_recurrence(charges_.by_step, job_.recordings.size(), steps_.numbers, least);
     report.recurrence = recurrence.recurrence;
     std::vector<Straggler>& named = report.stragglers;
     std::vector<Straggler> others;                                 // not by what they compute
@@ -177,7 +174,7 @@ class Investigation {
             !as_unit)
           continue;
         // Compute that is longer now on this rank, now on that one is chance or a rotating load.
-        const bool chance = replay_.reason.empty() && report.recurrence == Recurrence::rotating;
+        const bool chance = !replay_.reason && report.recurrence == Recurrence::rotating;
         if (other || !(as_unit || chance)) others.push_back(std::move(late));
         as_unit = as_unit && (!other || unit->members.size() > 1);
       }
@@ -200,10 +197,16 @@ class Investigation {
     std::ranges::stable_sort(named, std::ranges::greater{}, &Straggler::gpu_seconds);
     report.finding = StragglerFinding::named;
     if (bubble_ > 0.0) report.taking_turns = lost(bubble_);
-    if (named.empty()) std::tie(report.finding, report.abstention) = no_straggler_reason();
+    if (named.empty()) {
+      report.abstention = abstention();
+      report.finding = report.abstention->id == FindingId::no_verdict
+                           ? StragglerFinding::no_verdict
+                           : StragglerFinding::no_straggler;
+    }
     if (!named.empty() && is_unit(named.front()) && steps_.numbers >= 3) {
       const Straggler& first = named.front();
       const SlowUnit* unit = unit_of[numbers_.place_of(first.rank).value().index];
+      // 60 %, see stragglers.h.
       const bool recurs = 5 * first.steps >= 3 * steps_.numbers || (unit && unit->in_some_pieces);
       report.recurrence =
           first.level != LateUnit::rotating && recurs ? Recurrence::one_rank : Recurrence::rotating;
@@ -268,6 +271,7 @@ class Investigation {
       std::erase_if(named, [&](Straggler& one) {
         if (!one.saved) return one.level == LateUnit::rotating;
         if (!is_unit(one)) {
+          // A replay that leaves a quarter and more of it agrees with what was charged; presumed.
           if (one.gpu_seconds >= 0.25 * charged[one.unit]) return false;
           one.saved.reset();
           one.gpu_seconds = charged[one.unit];
@@ -297,7 +301,6 @@ class Investigation {
   /// Finds ranks whose hosts pause together, as all of a node do under other load: each costs
   /// little, for the others are as late. Most of the longest pauses are of these and no others.
   void find_pauses() {
-    constexpr double enough = 0.8;  // as of a cause that is named
     std::map<std::vector<Place>, Pauses> pauses;
     double all = 0.0;
     for (const auto& [number, late] : host_late_) {
@@ -313,7 +316,7 @@ class Investigation {
     }
     const double costly = least_total_otherwise * in_ns(steps_.mean_length) * steps_.numbers;
     for (auto& [ranks, of] : pauses)
-      if (ranks.size() > 1 && of.steps > 1 && of.time >= std::max(enough * all, costly))
+      if (ranks.size() > 1 && of.steps > 1 && of.time >= std::max(explains_enough * all, costly))
         paused_ = std::move(of);
   }
 
@@ -361,7 +364,7 @@ class Investigation {
     if (!alignment_.report.comparable) straggler.gpu_seconds = straggler.exposed_per_step_ms = 0.0;
     const auto cost_of = [&](Place one) { return charges_.cost[one.index]; };
     Excess sum = excess_.by_rank[std::ranges::max_element(members, {}, cost_of)->index];
-    std::optional<std::string> stage;
+    std::optional<Finding> stage;
     if (unit != nullptr) {
       straggler.level = unit->level;
       double longer = 0.0;
@@ -378,11 +381,7 @@ class Investigation {
         straggler.exposed_per_step_ms = most / std::max(1, steps_.numbers) / 1e6;
       }
       if (unit->level == LateUnit::stage)
-        stage =
-            fmt::format("{} computes {:.2f} times as long as the others, on all of its {} replicas",
-                        unit->name,
-                        1.0 + unit->excess,
-                        members.size());
+        stage = Finding(FindingId::stage_computes, unit->name, 1.0 + unit->excess, members.size());
       straggler.times_as_long = 1.0 + (unit->in_some_pieces ? longer : unit->excess);
     } else if (members.size() > 1) {
       sum = {{}, {}, sum.host, {}, {}, {}};
@@ -394,17 +393,16 @@ class Investigation {
     for (CauseShare& share : straggler.shares)
       if (share.host) share.detail = host_range(members.front(), share);
     if (dropped)
-      straggler.shares = {{LateCause::undecided,
-                           sum.total(),
-                           "its recording dropped records: what it did is not known whole"}};
+      straggler.shares = {{LateCause::undecided, sum.total(), FindingId::records_dropped}};
     straggler.cause = named_cause(straggler.shares);
     return straggler;
   }
 
-  /// "2.08 ms of each step in my_slow_thing": the range with that cause in which the host of a rank
-  /// was longer than others' were, where that is at least half of what is to explain.
-  std::string host_range(Place place, const CauseShare& share) const {
-    if (place.index >= host_.size() || steps_.numbers == 0) return "";
+  /// The range with that cause in which the host of a rank was longer than others' were, where that
+  /// is at least half of what is to explain.
+  std::optional<Finding> host_range(Place place, const CauseShare& share) const {
+    std::optional<Finding> range;
+    if (place.index >= host_.size() || steps_.numbers == 0) return range;
     const auto time_of = [&](std::size_t rank, std::string_view name) {
       nanoseconds time{};
       for (const auto& [key, one] : host_[rank])
@@ -413,7 +411,6 @@ class Investigation {
       return time;
     };
     nanoseconds longest = share.time / 2;
-    std::string text;
     for (const auto& [key, time] : host_[place.index]) {
       if (key.first != *share.host || key.second == NameId::none || time < longest) continue;
       const std::string_view name = job_.recordings[place.index].names.at(key.second);
@@ -424,10 +421,9 @@ class Investigation {
       const auto more = nanoseconds(saturated<std::int64_t>(in_ns(time) - others));
       if (more < longest) continue;
       longest = more;
-      text = fmt::format(
-          "{} of each step in {}", time_in_words(time / steps_.numbers), shortened(name));
+      range = Finding(FindingId::time_in_range, in_seconds(time / steps_.numbers), shortened(name));
     }
-    return text;
+    return range;
   }
 
   /// What the unit computes longer than its peers, with kernels of its first rank, the steps in
@@ -473,29 +469,19 @@ class Investigation {
     return straggler;
   }
 
-  std::pair<StragglerFinding, std::string> no_straggler_reason() const {
-    using enum StragglerFinding;
-    if (waits_.collectives.empty())
-      return {no_verdict,
-              "no verdict: the recordings share no communication in which ranks could be compared"};
-    if (!alignment_.report.comparable)
-      return {no_verdict, "no verdict: " + alignment_.report.reason};
+  /// Why none is named.
+  Finding abstention() const {
+    using enum FindingId;
+    if (waits_.collectives.empty()) return {no_verdict, Finding(nothing_to_compare)};
+    if (!alignment_.report.comparable) return {no_verdict, *alignment_.report.reason};
     if (found_.largest_wait <= alignment_.report.error)
       return {no_straggler,
-              fmt::format("no straggler: the largest lateness, {}, is below the clock error of {}",
-                          time_in_words(found_.largest_wait),
-                          time_in_words(alignment_.report.error))};
-    if (steps_.numbers == 0) return {no_verdict, "no verdict: no step was found"};
-    if (lost(bubble_) > lost_in_total())
-      return {no_straggler,
-              fmt::format(
-                  "no straggler: the ranks of a pipeline wait for their turns (its bubble), which "
-                  "costs {:.1f} % of the GPUs' time, and none works longer than the others",
-                  100.0 * lost(bubble_))};
-    return {no_straggler,
-            fmt::format("no straggler: waiting for late ranks costs {:.1f} % of the GPUs' time, "
-                        "and no rank stands out",
-                        100.0 * lost_in_total())};
+              Finding(lateness_below_error,
+                      in_seconds(found_.largest_wait),
+                      in_seconds(alignment_.report.error))};
+    if (steps_.numbers == 0) return {no_verdict, Finding(no_step_found)};
+    if (lost(bubble_) > lost_in_total()) return {no_straggler, Finding(turns_cost, lost(bubble_))};
+    return {no_straggler, Finding(waiting_costs, lost_in_total())};
   }
 
   const HostTimes& host_;
@@ -535,21 +521,12 @@ StragglerReport find_stragglers(const JobReplay& replay,
   const Job& job = replay.job;
   if (job.recordings.size() < 2) {
     StragglerReport report;
-    report.abstention =
-        job_size(job).at_least > 1
-            ? "no verdict: whom this rank waited for, its recording alone cannot say"
-            : "one rank alone waits for no other";
+    report.abstention = job_size(job).at_least > 1
+                            ? Finding(FindingId::no_verdict, Finding(FindingId::recording_alone))
+                            : FindingId::waits_for_no_other;
     return report;
   }
   return Investigation(replay, ledger, host).report();
-}
-
-std::string time_in_words(nanoseconds time) {
-  const auto value = in_ns(time);
-  if (std::abs(value) >= 1e9) return three_digits(value / 1e9) + " s";
-  if (std::abs(value) >= 1e6) return three_digits(value / 1e6) + " ms";
-  if (std::abs(value) >= 1e3) return three_digits(value / 1e3) + " us";
-  return fmt::format("{} ns", time.count());
 }
 
 double binomial_tail(std::int32_t hits, std::int32_t trials, double chance) {
@@ -561,7 +538,7 @@ double binomial_tail(std::int32_t hits, std::int32_t trials, double chance) {
         std::exp(std::lgamma(trials + 1.0) - std::lgamma(k + 1.0) - std::lgamma(trials - k + 1.0) +
                  k * std::log(chance) + (trials - k) * std::log1p(-chance));
     tail += one;
-    if (k > trials * chance && one < 1e-15 * tail) break;
+    if (k > trials * chance && one < 1e-15 * tail) break;  // below a double's last bit
   }
   return std::min(tail, 1.0);
 }
@@ -570,9 +547,9 @@ RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double
                                  std::size_t ranks,
                                  std::int32_t steps,
                                  double threshold) {
-  constexpr std::int32_t fewest_steps = 3;
-  constexpr double most = 0.6;
-  constexpr double unlikely = 1e-3;
+  constexpr std::int32_t fewest_steps = 3;  // see stragglers.h
+  constexpr double most = 0.6;              // of the steps, see stragglers.h
+  constexpr double unlikely = 1e-3;         // one job in a thousand by chance
   RecurrenceCount count;
   count.by_rank.resize(ranks);
   for (const auto& [step, by_rank] : cost) {

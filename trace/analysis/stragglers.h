@@ -38,7 +38,4 @@ RecurrenceCount count_recurrence(const std::map<std::int32_t, std::vector<double
 
 /// P(X >= hits) for X binomial with `trials` and `chance`.
 double binomial_tail(std::int32_t hits, std::int32_t trials, double chance);
-
-/// "4.2 ms", "312 us", "1.8 s": three digits.
-std::string time_in_words(Nanoseconds time);
 }  // namespace scaleworth::trace

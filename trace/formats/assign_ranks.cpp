@@ -84,14 +84,14 @@ Ranks filled_in_order(const std::vector<Recording>& recordings, const Ranks& kno
   return ranks;
 }
 
-/// Decides, sets the ranks and returns the sentence about it.
-std::string decide(std::vector<Recording>& recordings) {
+/// Sets the ranks and returns how they were found.
+Finding decide(std::vector<Recording>& recordings) {
   const Ranks metadata = metadata_ranks(recordings);
   const Ranks names = name_ranks(recordings);
   const auto twice = duplicate(metadata);
   if (complete(metadata) && !twice) {
     set_ranks(recordings, metadata);
-    return fmt::format("ranks are those that the recordings state ({})", sources(recordings));
+    return {FindingId::ranks_stated, sources(recordings)};
   }
   if (complete(names) && !duplicate(names)) {
     set_ranks(recordings, names);
@@ -99,13 +99,11 @@ std::string decide(std::vector<Recording>& recordings) {
       recording.origin.rank_from = "file name";
       recording.origin.rank_basis = RankBasis::stated;
     }
-    return twice ? fmt::format(
-                       "ranks are those in the file names, because {} and {} both call "
-                       "themselves rank {}",
-                       recordings[twice->first].origin.file,
-                       recordings[twice->second].origin.file,
-                       *metadata[twice->first])
-                 : "ranks are those in the file names";
+    if (!twice) return FindingId::ranks_of_names;
+    return {FindingId::ranks_of_names_as_both,
+            recordings[twice->first].origin.file,
+            recordings[twice->second].origin.file,
+            *metadata[twice->first]};
   }
   if (twice)
     throw UserError(
@@ -131,16 +129,10 @@ std::string decide(std::vector<Recording>& recordings) {
     recordings[i].origin.rank_basis = RankBasis::counted;
   }
   set_ranks(recordings, filled_in_order(recordings, known));
-  if (complete(known))
-    return fmt::format("ranks are those that the recordings or their names state ({})",
-                       sources(recordings));
-  if (!nothing_known)
-    return "some ranks come from metadata or file names; the other recordings took the free "
-           "ranks in their order";
-  return one_file && recordings.size() > 1
-             ? fmt::format("ranks are the {}, because nothing else states them",
-                           sources(recordings))
-             : "ranks are the order of the files, because neither metadata nor names state them";
+  if (complete(known)) return {FindingId::ranks_stated_or_named, sources(recordings)};
+  if (!nothing_known) return FindingId::some_ranks_in_order;
+  if (one_file && recordings.size() > 1) return {FindingId::ranks_counted, sources(recordings)};
+  return FindingId::ranks_in_order;
 }
 
 void describe_missing(Job& job) {
@@ -154,10 +146,10 @@ void describe_missing(Job& job) {
   std::vector<std::uint32_t> missing;
   for (std::uint32_t rank = 0; rank < there.size(); ++rank)
     if (!there[rank]) missing.push_back(rank);
-  job.remarks.push_back(fmt::format("{} of {} {} missing: what happened there is not known",
-                                    rank_names(missing),
-                                    size,
-                                    missing.size() == 1 ? "is" : "are"));
+  job.remarks.emplace_back(
+      missing.size() == 1 ? FindingId::other_rank_missing : FindingId::other_ranks_missing,
+      rank_names(missing),
+      size);
 }
 
 constexpr std::size_t most_digits = 6;
@@ -315,11 +307,7 @@ void split_lone_process(Job& job, const RuleTable& rules) {
       part.origin.rank_basis = RankBasis::counted;
       part.origin.rank_from = "order of the GPUs of one process";
     }
-    job.remarks.push_back(
-        fmt::format("one process drives {} GPUs, which run the same {} "
-                    "collectives at the same times: each counts as a rank",
-                    parts.size(),
-                    calls));
+    job.remarks.emplace_back(FindingId::gpus_are_ranks, parts.size(), calls);
   }
   job.recordings = std::move(parts);
 }

@@ -270,9 +270,7 @@ void count_unplaced(const TimelineEvents& events, Recording& recording) {
   }
   if (unplaced == 0) return;
   recording.losses["events_on_unknown_tracks"] = unplaced;
-  recording.remarks.push_back(fmt::format("{} events are on tracks of no rank, such as \"{}\".",
-                                          unplaced,
-                                          toml_file::printable(first)));
+  recording.remarks.emplace_back(FindingId::unplaced_events, unplaced, toml_file::printable(first));
 }
 
 struct ForeignFormat {

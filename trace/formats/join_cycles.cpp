@@ -33,7 +33,7 @@ class Joiner {
     }
     join_steps();
     for (const auto& [what, count] : later_.losses) first_.losses[what] += count;
-    for (std::string& remark : later_.remarks)
+    for (Finding& remark : later_.remarks)
       if (std::ranges::count(first_.remarks, remark) == 0)
         first_.remarks.push_back(std::move(remark));
     sort_events(first_);
@@ -144,11 +144,7 @@ void join_cycles(Job& job) {
       Joiner(first, std::move(job.recordings[spans[i].second])).join();
       joined.push_back(spans[i].second);
     }
-    job.remarks.push_back(
-        fmt::format("{} and {} more are profiling cycles of one process, one after "
-                    "the other: one rank",
-                    first.origin.file,
-                    spans.size() - 1));
+    job.remarks.emplace_back(FindingId::cycles_joined, first.origin.file, spans.size() - 1);
   }
   std::ranges::sort(joined, std::greater{});
   for (const std::size_t i : joined) job.recordings.erase(job.recordings.begin() + i);

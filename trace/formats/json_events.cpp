@@ -179,7 +179,7 @@ class Walk {
       events();
     }
     if (!source_.damage().empty())
-      recording_.remarks.push_back(fmt::format("Read as far as possible: {}.", source_.damage()));
+      recording_.remarks.emplace_back(FindingId::read_as_far_as_possible, source_.damage());
     if (!found_events_)
       throw UserError("{} holds no traceEvents{}: give a trace in Chrome's JSON format.",
                       source_.name(),
@@ -298,8 +298,7 @@ class Walk {
       return;
     }
     if (recording_.losses["malformed_events"]++ == 0)
-      recording_.remarks.push_back(
-          fmt::format("The first of the malformed_events stands at byte {}.", window_.position()));
+      recording_.remarks.emplace_back(FindingId::first_malformed_event, window_.position());
     window_.consume(bytes);
   }
 
@@ -307,9 +306,8 @@ class Walk {
   bool cut_off() {
     cut_off_ = true;
     recording_.losses["truncated_bytes"] += static_cast<std::int64_t>(window_.rest().size());
-    recording_.remarks.push_back(
-        fmt::format("The file ends early, at byte {}: what it says up to there was read.",
-                    window_.position() + window_.rest().size()));
+    recording_.remarks.emplace_back(FindingId::file_ends_early,
+                                    window_.position() + window_.rest().size());
     window_.consume(window_.rest().size());
     return false;
   }

@@ -187,10 +187,7 @@ void describe_several_devices(Recording& recording) {
     last = event.device;
   }
   if (devices.size() > 1)
-    recording.remarks.push_back(
-        fmt::format("its process drives {} GPUs, which count as one rank: an instant belongs to "
-                    "the first class of work that is active on any of them",
-                    devices.size()));
+    recording.remarks.emplace_back(FindingId::several_devices, devices.size());
 }
 
 /// Why a recording without work on a GPU is left out, and what to do.
@@ -216,12 +213,12 @@ std::string without_work(const Recording& recording) {
 }
 
 /// Why files are not in the job: some in words, the rest as a number.
-void describe_left_out(const std::vector<std::string>& reasons, std::vector<std::string>& remarks) {
+void describe_left_out(const std::vector<std::string>& reasons, std::vector<Finding>& remarks) {
   constexpr std::size_t most_remarks = 5;
   const std::size_t in_words = std::min(reasons.size(), most_remarks);
-  for (std::size_t i = 0; i < in_words; ++i) remarks.push_back("left out: " + reasons[i]);
+  for (std::size_t i = 0; i < in_words; ++i) remarks.emplace_back(FindingId::left_out, reasons[i]);
   if (reasons.size() > in_words)
-    remarks.push_back(fmt::format("left out: {} more files", reasons.size() - in_words));
+    remarks.emplace_back(FindingId::more_left_out, reasons.size() - in_words);
 }
 
 /// A job runs on GPUs or on processors. Beside recordings of GPUs those without one show launches,
@@ -270,10 +267,7 @@ void compare_job_sizes(Job& job) {
     stated = std::max(stated, recording.origin.world_size.value_or(0));
   }
   if (stated > 0 && std::cmp_less(stated, files.size()))
-    job.contradictions.push_back(fmt::format(
-        "{} recordings are given, of a job that states {}: they may be of different jobs",
-        files.size(),
-        counted(stated, "rank")));
+    job.contradictions.emplace_back(FindingId::more_recordings_than_ranks, files.size(), stated);
 }
 
 }  // namespace
@@ -328,8 +322,7 @@ Job read_job(const std::vector<std::string>& inputs, const RuleTable& rules, std
                                                     inputs.empty() ? "the input" : inputs.front(),
                                                     files_to_give));
   describe_left_out(left_out, job.remarks);
-  if (foreign > 0)
-    job.remarks.push_back(fmt::format("{} other files in the folders are no recordings", foreign));
+  if (foreign > 0) job.remarks.emplace_back(FindingId::other_files, foreign);
   join_cycles(job);
   split_lone_process(job, rules);
   for (Recording& recording : job.recordings) describe_several_devices(recording);

@@ -130,33 +130,18 @@ void drop_impossible(Recording& recording, Faults& faults) {
         bytes->reset();
       }
   const Overlaps overlaps = cut_overlaps(recording);
-  const auto say = [&](std::int64_t count, const char* loss, const char* what, bool contradiction) {
+  const auto say = [&](std::int64_t count, const char* loss, FindingId what, bool contradiction) {
     if (count == 0) return;
     if (loss != nullptr) recording.losses[loss] += count;
     faults.add(count, what, contradiction, recording.origin.file);
   };
-  say(untimed,
-      "kernels_without_a_time",
-      "kernels have no time and are left out: idle time beside them may be theirs",
-      false);
-  say(empty_graphs,
-      "graph_launches_without_kernels",
-      "launches of graphs have no kernels: what ran in them is not recorded",
-      false);
-  say(overlaps.cut,
-      "kernels_cut_at_their_successor",
-      "kernels last beyond the next ones of their stream and are cut there",
-      false);
-  say(too_long,
-      "events_with_impossible_times",
-      "device events last longer than a day and are left out",
-      true);
-  say(too_large,
-      "impossible_sizes_of_collectives",
-      "sizes of collectives are above 16 TiB and are left out",
-      true);
+  say(untimed, "kernels_without_a_time", FindingId::kernels_without_time, false);
+  say(empty_graphs, "graph_launches_without_kernels", FindingId::graphs_without_kernels, false);
+  say(overlaps.cut, "kernels_cut_at_their_successor", FindingId::kernels_cut, false);
+  say(too_long, "events_with_impossible_times", FindingId::impossible_times, true);
+  say(too_large, "impossible_sizes_of_collectives", FindingId::impossible_sizes, true);
   if (5 * overlaps.overlapping > overlaps.kernels)
-    say(overlaps.overlapping, nullptr, "kernels run at once with others of their stream", true);
+    say(overlaps.overlapping, nullptr, FindingId::kernels_at_once, true);
 }
 
 void drop_loading(Recording& recording, const RuleTable& rules) {

@@ -11,10 +11,10 @@
 #include <string>
 
 namespace scaleworth::trace {
-/// The same fault of many recordings, as one sentence.
+/// The same fault of many recordings, as one finding.
 class Faults {
  public:
-  void add(std::int64_t count, const char* what, bool contradiction, const std::string& file) {
+  void add(std::int64_t count, FindingId what, bool contradiction, const std::string& file) {
     Fault& fault = by_what_[what];
     fault.count += count;
     fault.contradiction = contradiction;
@@ -23,12 +23,12 @@ class Faults {
   void say(Job& job) const {
     for (const auto& [what, fault] : by_what_)
       (fault.contradiction ? job.contradictions : job.remarks)
-          .push_back(fmt::format(
-              "{} {} ({}{})",
-              fault.count,
+          .emplace_back(
               what,
-              *fault.files.begin(),
-              fault.files.size() == 1 ? "" : fmt::format(" and {} more", fault.files.size() - 1)));
+              fault.count,
+              fault.files.size() == 1
+                  ? Finding(FindingId::stated, *fault.files.begin())
+                  : Finding(FindingId::and_more, *fault.files.begin(), fault.files.size() - 1));
   }
 
  private:
@@ -37,7 +37,7 @@ class Faults {
     bool contradiction = false;  // every figure may be wrong
     std::set<std::string> files;
   };
-  std::map<std::string, Fault> by_what_;
+  std::map<FindingId, Fault> by_what_;
 };
 
 /// Kernels without a time or of more than a day, sizes of collectives above 16 TiB, launches of

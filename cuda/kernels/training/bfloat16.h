@@ -40,7 +40,7 @@ __host__ __device__ inline Bfloat16 to_bfloat16(float value) {
 
 /// Eight neighbours, the piece that a thread reads and writes at once.
 struct Pack {
-  static constexpr int size = 8;
+  static constexpr int size = 8;  // 16 bytes, the widest access
   float values[size];
 };
 

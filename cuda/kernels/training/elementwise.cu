@@ -4,7 +4,7 @@
 
 namespace scaleworth::gpu {
 namespace {
-constexpr int threads = 256;
+constexpr int threads = 256;  // limited by memory: any multiple of a warp that fills it
 
 __global__ void __launch_bounds__(threads) apply_gelu(Gelu layer) {
   const std::int64_t i = own_index() * Pack::size;
@@ -27,6 +27,7 @@ __global__ void __launch_bounds__(threads) initialise(InitialWeights initial) {
   if (i < initial.count) write_initial_weight(initial, i);
 }
 
+// A slowed step of milliseconds never lasts 10 s: a wrong clock must not hang the GPU.
 constexpr std::uint64_t longest_ns = 10'000'000'000;
 
 __device__ std::uint64_t nanoseconds() {
@@ -44,7 +45,7 @@ __global__ void draw_out(const std::uint64_t* mark, double factor) {
   const auto wanted =
       static_cast<std::uint64_t>(static_cast<double>(nanoseconds() - start) * factor);
   const std::uint64_t end = start + (wanted < longest_ns ? wanted : longest_ns);
-  while (nanoseconds() < end) __nanosleep(500);
+  while (nanoseconds() < end) __nanosleep(500);  // far below a step, as above
 }
 }  // namespace
 

@@ -45,7 +45,7 @@ struct Adam {
 };
 
 constexpr float gelu_slope = 1.59576912F;  // 2 sqrt(2 / pi)
-constexpr float gelu_cubic = 0.044715F;
+constexpr float gelu_cubic = 0.044715F;    // Hendrycks and Gimpel, as above
 
 __host__ __device__ inline float gelu_gate(float x) {
   return 1.0F / (1.0F + expf(-gelu_slope * (x + gelu_cubic * x * x * x)));
@@ -78,9 +78,9 @@ __host__ __device__ inline void write_gelu_gradient(const GeluGradient& layer, s
 __host__ __device__ inline void update_parameter(const Adam& adam,
                                                  std::int64_t i,
                                                  AdamFactors factors) {
-  constexpr float beta1 = 0.9F;
-  constexpr float beta2 = 0.999F;
-  constexpr float epsilon = 1e-8F;
+  constexpr float beta1 = 0.9F;     // `adam_beta1` of probes/training/shape.h
+  constexpr float beta2 = 0.999F;   // `adam_beta2`
+  constexpr float epsilon = 1e-8F;  // the paper's
   const float gradient = to_float(adam.gradients[i]);
   const float m = beta1 * adam.first[i] + (1.0F - beta1) * gradient;
   const float v = beta2 * adam.second[i] + (1.0F - beta2) * gradient * gradient;
@@ -123,7 +123,7 @@ __host__ __device__ inline float random_normal(std::uint64_t seed, std::uint64_t
   const std::uint64_t bits = random_bits(seed, n);
   const std::uint64_t sum =
       (bits & 0xFFFFU) + ((bits >> 16U) & 0xFFFFU) + ((bits >> 32U) & 0xFFFFU) + (bits >> 48U);
-  constexpr float unit = 1.0F / 65536.0F;
+  constexpr float unit = 1.0F / 65536.0F;          // 16 bits
   constexpr float inverse_deviation = 1.7320508F;  // sqrt(3): four variances of 1/12
   return (static_cast<float>(sum) * unit - 2.0F) * inverse_deviation;
 }

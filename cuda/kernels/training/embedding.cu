@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(embedding_threads) gather_positions(EmbeddingG
   if (column < layer.width) write_position_gradient(layer, blockIdx.x, column);
 }
 
-constexpr int threads = 256;
+constexpr int threads = 256;  // as elementwise.cu
 
 __global__ void __launch_bounds__(threads) split(Heads layer) {
   const std::int64_t index = own_index() * Pack::size;
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(loss_threads) add_losses(LossSum sum) {
   sum.result[1] = *sum.stop;
 }
 
-constexpr int final_threads = 128;
+constexpr int final_threads = 128;  // little work: a chunk's sum each; any size does
 
 __global__ void __launch_bounds__(column_threads) sum_bias(BiasGradient layer) {
   const std::int64_t column = own_index() * Pack::size;

@@ -36,7 +36,7 @@ struct LossSum {
   float* result;
 };
 
-constexpr int loss_threads = 512;
+constexpr int loss_threads = 512;  // of one block: tokens by the thousand
 
 /// Of a token: where its input stands in the text; its target is one further.
 __host__ __device__ inline std::int64_t place_in_text(std::int64_t token, std::int64_t sequence) {
@@ -102,7 +102,7 @@ struct EmbeddingGradient {
   Bfloat16* position_table;  // overwritten
 };
 
-constexpr int embedding_threads = 128;
+constexpr int embedding_threads = 128;  // a row of 1,024 in packs of 8
 
 /// Writes the share of a token's row.
 __host__ __device__ inline void write_embedding(Share share,
@@ -220,7 +220,7 @@ struct GainGradient {
   Bfloat16* sums;
 };
 
-constexpr int column_threads = 64;
+constexpr int column_threads = 64;  // few, so that narrow layers fill the GPU too
 
 /// Eight columns from `column` on, over the rows of a chunk.
 __host__ __device__ inline void sum_bias_chunk(const BiasGradient& layer,

@@ -40,8 +40,8 @@ struct LayerNormGradient {
   bool add;
 };
 
-constexpr int layer_norm_threads = 128;
-constexpr float layer_norm_epsilon = 1e-5F;
+constexpr int layer_norm_threads = 128;      // a row of 1,024 in packs of 8
+constexpr float layer_norm_epsilon = 1e-5F;  // PyTorch's default
 
 __host__ __device__ inline float sum_of_row(Share share, std::int64_t width, const Bfloat16* row) {
   return sum_of_packs(share, width, row, [](std::int64_t, const Pack& x) {
@@ -152,7 +152,7 @@ struct SoftmaxGradient {
   float scale;
 };
 
-constexpr int softmax_threads = 128;
+constexpr int softmax_threads = 128;  // a row of 1,024 positions in packs of 8
 
 /// A NaN is passed over; it comes back in the sum of exponentials.
 __host__ __device__ inline float maximum_of_row(Share share,

@@ -9,8 +9,9 @@
 
 namespace scaleworth::probes::host {
 namespace {
-constexpr std::int64_t source_period = 256;
-constexpr std::size_t small_page = 4096;
+constexpr std::int64_t source_period = 256;  // values of a byte: sums are known and exact in fp64
+constexpr std::size_t small_page = 4096;  // of x86-64 and most of ARM; larger ones only align less
+// The usual one; where it is another, pages are small.
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
@@ -34,7 +35,7 @@ Mapping::Mapping(std::size_t bytes) {
   if (mapped == MAP_FAILED) {
     throw ProbeFailure(
         "{:.1f} MiB of memory cannot be had ({}): raise the memory limit or free some",
-        static_cast<double>(size) / (1 << 20),
+        static_cast<double>(size) / mebibyte,
         std::strerror(errno));
   }
   auto* begin = static_cast<char*>(mapped);
@@ -57,7 +58,7 @@ double source_value(std::int64_t index) {
 
 double source_sum(std::int64_t first, std::int64_t last) {
   const std::int64_t periods = (last - first) / source_period;
-  double sum = 127.5 * static_cast<double>(periods);
+  double sum = 127.5 * static_cast<double>(periods);  // of a period: (0 + 1 + ... + 255) / 256
   for (std::int64_t i = first + periods * source_period; i < last; ++i) sum += source_value(i);
   return sum;
 }
@@ -85,7 +86,7 @@ void ArrayPool::reserve(WorkerTeam& team, std::size_t source_bytes, std::size_t 
     release();
     throw ProbeFailure("{} workers with {:.1f} MiB each: {}",
                        workers,
-                       static_cast<double>(source_bytes + target_bytes) / (1 << 20),
+                       static_cast<double>(source_bytes + target_bytes) / mebibyte,
                        failure.what());
   }
   team.run([&](int index) {

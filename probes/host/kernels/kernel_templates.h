@@ -75,6 +75,7 @@ template <class Vector>
 struct StreamTemplates {
   using Register = typename Vector::Register;
   static constexpr int lanes = Vector::lanes;
+  // Presumed: less shows the loop, more leaves short sets without a block.
   static constexpr int unroll = 8;
   /// 16 of 32 registers, 8 of 16: two additions a cycle of latency 4 need 8 at the least.
   static constexpr int accumulators = Vector::chains * 2 / 3;
@@ -102,7 +103,7 @@ struct StreamTemplates {
   static double read(
       double*, const double* b, const double*, std::int64_t elements, std::int64_t passes) {
     constexpr std::int64_t long_block = accumulators * lanes;
-    constexpr std::int64_t short_block = 4 * lanes;
+    constexpr std::int64_t short_block = 4 * lanes;  // what is left of a long block
     Register sums[accumulators];
 #pragma GCC unroll 16
     for (int u = 0; u < accumulators; ++u) sums[u] = Vector::broadcast(0.0);

@@ -10,10 +10,12 @@
 
 namespace scaleworth::probes::host {
 namespace {
+// Bytes of one repetition at least: shorter ones are all clock reading.
 constexpr double smallest_stream_piece = 1 << 20;
 constexpr std::int64_t vector_doubles = 8;  // doubles in 64 bytes, the widest vector
-constexpr std::int64_t page_doubles = 4096 / sizeof(double);
-constexpr double poison = -1.0;  // no kernel stores it
+constexpr std::int64_t page_doubles = 4096 / sizeof(double);  // one touch makes a page resident
+constexpr double poison = -1.0;                               // no kernel stores it
+// Spread over the array; all would take as long as the samples.
 constexpr std::int64_t checked_values = 64;
 
 struct KernelShape {
@@ -158,11 +160,11 @@ std::vector<Stream> place_streams(const MemoryWork& work, WorkerTeam& team, Arra
   return streams;
 }
 
-constexpr std::int64_t loads_per_unit = 64;
+constexpr std::int64_t loads_per_unit = 64;  // some 100 ns in L1: long against the loop around it
 /// Beyond this, writing the cycle is warm-up enough: following it whole would take longer than the
 /// samples, and most of it cannot be in a cache close by.
 constexpr double followed_whole_bytes = 16 << 20;
-constexpr std::uint64_t cycle_seed = 20;
+constexpr std::uint64_t cycle_seed = 20;  // any: a fixed one repeats the order
 }  // namespace
 
 Measured time_memory(const MemoryWork& work, const Target& target, ArrayPool& pool) {

@@ -14,12 +14,11 @@
 
 namespace scaleworth::probes::host {
 namespace {
-/// On a busy machine one operation can suddenly take a time slice, so batches are short; a block
-/// must be long against two clock readings (40 ns).
+/// On a busy machine one operation can suddenly take a time slice, so batches are short (presumed:
+/// 10 ms); a block must be long against two clock readings (40 ns).
 constexpr PacerLimits limits{
     .batch_s = 0.01, .repetitions = 8, .block_s = 200e-6, .operations = 1000};
-constexpr Bytes small_message{1 << 20};
-constexpr std::int64_t least_slack_ns = 1'000;
+constexpr std::int64_t least_slack_ns = 1'000;  // some reads of the clock
 /// Who gives way to other programs may come back late, who sleeps comes back at once.
 constexpr std::int64_t sleeping_ns = 150'000;  // before a start the rank is awake,
 constexpr std::int64_t spinning_ns = 20'000;   // and keeps the core
@@ -91,7 +90,7 @@ class Samples {
   bool is_late(const std::vector<Stamp>& ranks, std::int64_t first_start, std::int64_t time) const {
     const std::int64_t last = std::ranges::max(ranks, {}, &Stamp::start_ns).start_ns;
     return isolated_ && late_s_ < patience_s_ &&
-           last - first_start > std::max(tolerated_ns, time / 40);
+           last - first_start > std::max(tolerated_ns, time / 40);  // 2.5 %, or what ranks can do
   }
 
   void keep(const std::vector<Stamp>& ranks) {
@@ -127,6 +126,7 @@ CollectiveBatch share(const Operation& operation, CollectiveBatch batch) {
 /// Untimed runs until connections, buffers and caches are in their steady state; returns this
 /// rank's duration of the last one. `most`: as many as there will be samples.
 Seconds warm_up(const Operation& operation, std::size_t most) {
+  // Small ones are cheap, and need connections, buffers and caches more. Presumed.
   const std::size_t usual = operation.shape.message <= small_message ? 5 : 2;
   if (most == 1) return Seconds(0.0);  // it takes seconds
   const auto runs = static_cast<int>(std::min(usual, most));
@@ -151,7 +151,7 @@ std::int64_t latest(const Operation& operation, std::int64_t now_ns) {
 /// Twice what the agreement on a start takes between these ranks, and a little: all have heard of
 /// it when it comes.
 CommonStart common_start(const Operation& operation, const ClockOffset& clock) {
-  std::array<double, 5> took_ns{};
+  std::array<double, 5> took_ns{};  // a median that one delay does not move
   for (double& time : took_ns) {
     check(operation.mpi, operation.mpi.barrier(operation.group));
     const std::int64_t begin = steady_now_ns();
@@ -174,7 +174,7 @@ void start_together(const Operation& operation, const CommonStart& start) {
   }
 }
 
-constexpr std::size_t page = 4096;
+constexpr std::size_t page = 4096;  // buffers begin on pages, as those of programs do
 }  // namespace
 
 CollectiveMeasured measure_collective(const Operation& operation,
@@ -247,6 +247,8 @@ std::vector<Point> measure_pairs(const MpiModule& mpi,
     std::int64_t bytes;
     int repetitions;
   };
+  // Start-up time and, by the difference of the two others, the rate (`link_levels`). Few
+  // repetitions: over a slow link one takes seconds; see docs/accuracy.md.
   constexpr std::array exchanges{Exchange{8, 10}, Exchange{1 << 18, 5}, Exchange{1 << 20, 5}};
   const int own = mpi.rank(world);
   std::vector<char> send(exchanges.back().bytes);

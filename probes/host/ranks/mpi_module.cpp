@@ -15,9 +15,9 @@ namespace scaleworth::probes::host {
 namespace {
 constexpr int success = 0;
 constexpr int failure = 1;
-constexpr int tag = 7;
+constexpr int tag = 7;  // any: communicators are our own
 
-using Message = std::array<char, MPI_MAX_ERROR_STRING + 128>;
+using Message = std::array<char, MPI_MAX_ERROR_STRING + 128>;  // and what was being done
 
 // A C interface has nowhere else to keep the text of its last error.
 Message& message() {

@@ -218,7 +218,7 @@ void agree(const MpiModule& mpi, MpiGroup group, const RankTrouble& own) {
   if (receive[1] > 0.0) throw Interrupted(static_cast<int>(receive[1]));
   if (receive[0] == 0.0) return;
 
-  std::array<char, 512> text{};
+  std::array<char, 512> text{};  // a sentence; a longer one is cut
   std::copy_n(own.failure.begin(), std::min(own.failure.size(), text.size() - 1), text.begin());
   check(mpi,
         mpi.broadcast_bytes(group, text.data(), text.size(), size - static_cast<int>(receive[0])));

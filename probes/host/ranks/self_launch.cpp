@@ -40,8 +40,8 @@ bool can_read_other_memory() {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int wake_ms = 100;
-constexpr int cannot_start = 127;
+constexpr int wake_ms = 100;       // between two looks at Ctrl-C: people do not notice
+constexpr int cannot_start = 127;  // as shells and launchers say it
 
 /// Both ends of a pipe, closed when this goes.
 class Pipe : NonCopyable {
@@ -99,7 +99,7 @@ pid_t start(const std::vector<std::string>& command, const Pipe& errors) {
 bool pass_on(int reader, int wait_ms, const ChildOptions& options) {
   pollfd waiting{.fd = reader, .events = POLLIN, .revents = 0};
   if (poll(&waiting, 1, wait_ms) <= 0) return true;
-  std::array<char, 4096> piece{};
+  std::array<char, 4096> piece{};  // a pipe passes a page whole
   const ssize_t length = read(reader, piece.data(), piece.size());
   if (length <= 0) return length < 0 && errno == EINTR;
   if (options.on_stderr) options.on_stderr({piece.data(), static_cast<std::size_t>(length)});
@@ -136,7 +136,7 @@ class Patience {
   int steps_ = 0;
 };
 
-constexpr std::size_t longest_line = 4096;
+constexpr std::size_t longest_line = 4096;  // of another program; longer comes in pieces
 
 std::optional<int> number_after(std::string_view line, std::string_view before) {
   const auto found = line.find(before);
@@ -188,14 +188,15 @@ class LaunchErrors {
 std::optional<std::string> describe_failure(const std::string& launcher,
                                             const ChildEnding& ending,
                                             std::optional<int> lost_rank) {
-  constexpr int most_signals = 64;
+  constexpr int most_signals = 64;  // of Linux: shells end with 128 + signal
   if (ending.forwarded != 0) return Interrupted(ending.forwarded).what();
   if (ending.timed_out) return "the ranks did not end in time and were stopped";
   const std::string rank = lost_rank ? fmt::format("rank {}", *lost_rank) : "a rank";
   if (ending.signal != 0) return killed(launcher, ending.signal);
   if (ending.exit_code > 128 && ending.exit_code <= 128 + most_signals)
     return killed(rank, ending.exit_code - 128);
-  if (ending.exit_code == 127) return "the ranks could not be started: see the message above";
+  if (ending.exit_code == cannot_start)
+    return "the ranks could not be started: see the message above";
   if (ending.exit_code != 0) {
     return fmt::format("{} ended with exit code {}", rank, ending.exit_code);
   }

@@ -50,6 +50,7 @@ struct ChildOptions {
   /// What it is asked to end with, after a signal of ours or the timeout; SIGTERM follows after
   /// `grace`, SIGKILL to its whole group after another one.
   int end_signal = SIGTERM;
+  // Ranks write down what they measured meanwhile; presumed.
   std::chrono::milliseconds grace{10'000};
   /// Receives what it writes on stderr, piece by piece.
   std::function<void(std::string_view)> on_stderr;

@@ -12,15 +12,17 @@ namespace scaleworth::probes::host {
 // sums.
 
 float exponential(float x) {
-  constexpr float log2_e = 1.44269504F;
-  constexpr float ln2_high = 0.693359375F;  // few bits: n * ln2_high is exact (Cody and Waite)
-  constexpr float ln2_low = -2.12194440e-4F;
+  constexpr float log2_e = 1.44269504F;       // 1 / ln(2)
+  constexpr float ln2_high = 0.693359375F;    // few bits: n * ln2_high is exact (Cody and Waite)
+  constexpr float ln2_low = -2.12194440e-4F;  // ln(2) - ln2_high
   constexpr float round_shift = 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer
+  // Beyond them the result would leave the normal numbers of fp32.
   float clamped = x < -87.0F ? -87.0F : x;
   clamped = clamped > 88.0F ? 88.0F : clamped;
   const float shifted = clamped * log2_e + round_shift;
   const float n = shifted - round_shift;
   const float r = (clamped - n * ln2_high) - n * ln2_low;
+  // Taylor's terms to r^6: the next is 1.2e-7 at |r| = ln(2) / 2, about fp32's rounding.
   float p = 1.0F / 720.0F;
   p = p * r + 1.0F / 120.0F;
   p = p * r + 1.0F / 24.0F;
@@ -53,7 +55,7 @@ float lane_sum(std::size_t n, Term term) {
 }
 
 constexpr float gelu_slope = 1.59576912F;  // 2 sqrt(2 / pi)
-constexpr float gelu_cubic = 0.044715F;
+constexpr float gelu_cubic = 0.044715F;    // Hendrycks and Gimpel, arXiv 1606.08415
 
 float row_maximum(std::size_t width, const float* row) {
   float maximum = row[0];
@@ -208,6 +210,7 @@ void Transformer::attention_backward(const LayerActivations& layer) {
 /// Source: Ba, Kiros and Hinton, arXiv 1607.06450 (biased variance).
 void Transformer::norm(
     const Floats& x, Weight gain, Weight bias, NormStatistics& seen, Floats& y) const {
+  // PyTorch's default, as cuda/kernels/training.
   constexpr float epsilon = 1e-5F;
   const std::size_t width = gain.size;
   const auto count = static_cast<float>(width);
@@ -442,12 +445,12 @@ void Transformer::backward_embedding() {
 }
 
 void Adam::update(std::span<const float> gradients, std::span<float> parameters) {
-  constexpr float beta1 = 0.9F;
-  constexpr float beta2 = 0.999F;
-  constexpr float epsilon = 1e-8F;
+  constexpr auto beta1 = static_cast<float>(adam_beta1);
+  constexpr auto beta2 = static_cast<float>(adam_beta2);
+  constexpr float epsilon = 1e-8F;  // the paper's
   ++steps_;
-  const auto step_rate = static_cast<float>(rate / (1.0 - std::pow(0.9, steps_)));
-  const auto correction = static_cast<float>(1.0 / (1.0 - std::pow(0.999, steps_)));
+  const auto step_rate = static_cast<float>(adam_rate / (1.0 - std::pow(adam_beta1, steps_)));
+  const auto correction = static_cast<float>(1.0 / (1.0 - std::pow(adam_beta2, steps_)));
   const float* g = gradients.data();
   float* theta = parameters.data();
   float* m = first_.data();

@@ -120,8 +120,6 @@ class Adam {
   /// corrected for their start at zero. Source: Kingma and Ba, arXiv 1412.6980, algorithm 1.
   void update(std::span<const float> gradients, std::span<float> parameters);
 
-  static constexpr double rate = 1e-3;
-
  private:
   std::vector<float> first_;
   std::vector<float> second_;

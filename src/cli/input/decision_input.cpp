@@ -155,12 +155,8 @@ ScalingTable recordings_table(const std::vector<std::string>& inputs,
     if (!first || !shares) continue;
     const double common = model::common_share(*first, *shares);
     if (common < model::least_in_common)
-      counts.back().doubts.push_back(
-          fmt::format("{} and {} have {:.0f} % of their compute in common, by kinds of work: "
-                      "recordings of different programs are no scaling curve",
-                      inputs.front(),
-                      input,
-                      100.0 * common));
+      counts.back().doubts.emplace_back(
+          FindingId::programs_not_alike, inputs.front(), input, common);
   }
   return attributed_table(std::move(counts), declared);
 }

@@ -3,6 +3,7 @@
 /// Inspector, nvbandwidth, mamf-finder, gpu-fryer. What load generators measured, for `demand`.
 #pragma once
 
+#include "src/core/finding.h"
 #include "src/core/run.h"
 #include "src/model/transformer/demand.h"
 
@@ -234,8 +235,8 @@ bool is_consistent(std::int64_t bytes, const TestTiming& timing);
 struct ServiceFile {
   std::vector<model::ServicePoint> points;
   std::vector<model::LatencySamples> samples{};
-  std::vector<std::string> doubts{};  // why the figures may be wrong
-  std::vector<std::string> remarks{};
+  std::vector<Finding> doubts{};  // why the figures may be wrong
+  std::vector<Finding> remarks{};
   bool requests_of_gpu = false;  // rates of one GPU, not of the replica
   bool tokens_of_gpu = false;
   std::optional<int> gpus{};  // of the server that the curve is of

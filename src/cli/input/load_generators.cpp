@@ -64,7 +64,10 @@ class LoadRun {
   void add_latency(const std::string& name, std::optional<double> seconds) {
     if (seconds && *seconds > 0.0 && std::isfinite(*seconds)) latencies.push_back({name, *seconds});
   }
-  void doubt(const std::string& what) { file_.doubts.push_back(place_ + ": " + what); }
+  template <class... Values>
+  void doubt(FindingId what, const Values&... values) {
+    file_.doubts.emplace_back(what, place_, values...);
+  }
 
   /// Single latencies of the name's kind ("ttft"; empty: whole answers): percentiles by
   /// `quantile_of(sorted, p)`, as the generator defines them, held against those printed.
@@ -80,10 +83,10 @@ class LoadRun {
       if (printed == nullptr) {
         latencies.push_back({name, computed});
       } else if (std::abs(printed->seconds - computed) > rounding_s) {
-        doubt(fmt::format("{} is {:.2f} ms by its single latencies, printed as {:.2f}",
-                          name,
-                          computed / millisecond,
-                          printed->seconds / millisecond));
+        doubt(FindingId::latency_printed_otherwise,
+              name,
+              computed / millisecond,
+              printed->seconds / millisecond);
         printed->seconds = computed;
       }
     }
@@ -116,27 +119,18 @@ class LoadRun {
   void say_failures() {
     const double all = answered + failed + cut;
     if (!(failed + cut > 0.0)) return;
-    const std::string what =
-        failed > 0.0 ? fmt::format("{:g} of {:g} requests failed", failed, all)
-                     : fmt::format("{:g} of {:g} requests were cut at the end", cut, all);
-    if (failed > many_failed * all) return doubt(what);
-    file_.remarks.push_back(place_ + ": " + what);
+    auto& said = failed > many_failed * all ? file_.doubts : file_.remarks;
+    if (failed > 0.0)
+      said.emplace_back(FindingId::requests_failed, place_, failed, all);
+    else
+      said.emplace_back(FindingId::requests_cut, place_, cut, all);
   }
   void say_client() {
     if (!asked_rate) return;
     if (sent_rate && *sent_rate < as_asked * *asked_rate)
-      return doubt(
-          fmt::format("the client was the bottleneck: it began {:.3g} requests/s where {:.3g} "
-                      "were asked for",
-                      *sent_rate,
-                      *asked_rate));
+      return doubt(FindingId::client_slow, *sent_rate, *asked_rate);
     if (!sent_rate && requests_per_s && *requests_per_s < as_asked * *asked_rate)
-      file_.remarks.push_back(
-          fmt::format("{}: {:.3g} requests/s answered of {:.3g} asked for: by server or client, "
-                      "the file does not say",
-                      place_,
-                      *requests_per_s,
-                      *asked_rate));
+      file_.remarks.emplace_back(FindingId::answered_less, place_, *requests_per_s, *asked_rate);
   }
 
   ServiceFile& file_;
@@ -278,8 +272,7 @@ void read_guidellm(const json& run, ServiceFile& file, const std::string& place)
   constexpr double late = 0.1;  // of an answer's time
   if (delay && whole && (strategy == "constant" || strategy == "poisson" || strategy == "async") &&
       *delay > late * whole->seconds)
-    load.doubt(fmt::format("the client was the bottleneck: requests began {:.3g} s late on average",
-                           *delay));
+    load.doubt(FindingId::client_late, *delay);
   load.finish();
 }
 
@@ -295,7 +288,7 @@ void read_aiperf(const json& run, ServiceFile& file, const std::string& place) {
   load.failed = average("error_request_count").value_or(0.0);
   if (const json* cancelled = member_of(run, "was_cancelled");
       cancelled && cancelled->is_boolean() && cancelled->get<bool>())
-    load.doubt("the run was cancelled");
+    load.doubt(FindingId::run_cancelled);
   for (const auto& [key, kind, unused] : {ForeignLatency{"request_latency", "", 0.0},
                                           {"time_to_first_token", "ttft", 0.0},
                                           {"inter_token_latency", "itl", 0.0}}) {
@@ -328,9 +321,7 @@ void read_modelled(const json& batches, ServiceFile& file, const std::string& pl
       if (const auto time = positive_at(batch, {key})) point.latencies.push_back({name, *time});
     file.points.push_back(std::move(point));
   }
-  file.remarks.push_back(place +
-                         ": computed by mfu --inference, not measured; without efficiencies "
-                         "a bound that no server reaches");
+  file.remarks.emplace_back(FindingId::curve_computed, place);
 }
 }  // namespace
 

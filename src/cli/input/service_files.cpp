@@ -45,6 +45,7 @@ struct Column {
   std::string latency = {};
   bool of_output = false;
   bool of_one_gpu = false;
+  bool of_prompts = false;  // tokens of prompts and answers
 };
 
 /// "ttft_ms" without a percentile is "ttft".
@@ -63,7 +64,7 @@ Column column_of(const std::string& header) {
   if (offered || has_any(words, {"id"})) return {};
   if (!parts.per_time && has_any(words, {"concurrency", "concurrent", "users", "clients", "batch"}))
     return {ServiceColumn::concurrency};
-  const bool input = has_any(words, {"input", "prompt", "prefill"});
+  const bool input = has_any(words, {"input", "prompt", "prefill", "isl"});
   const bool output = has_any(words, {"output", "out", "generated", "generation", "decode"});
   const bool rate = has_any(words, {"throughput"});  // "request_throughput"
   if (has_any(words, {"rps", "qps"}) || (rate && has_any(words, {"request"})))
@@ -79,7 +80,9 @@ Column column_of(const std::string& header) {
       });
     };
     const double factor = header_scale(words) / parts.per_time->factor;
-    if (counts("tokens") && !input) return {ServiceColumn::tokens, factor, "", output, of_one_gpu};
+    const bool both = has_any(words, {"total"}) && !output;
+    if (counts("tokens") && !input)
+      return {ServiceColumn::tokens, factor, "", output, of_one_gpu, both};
     if (counts("requests")) return {ServiceColumn::requests, factor, "", false, of_one_gpu};
   }
   if (input && !parts.unit && !parts.per_time) return {ServiceColumn::prompt};
@@ -104,10 +107,7 @@ ServiceFile latencies_in(const RawTable& all, const std::vector<Column>& columns
   RawTable table = all;
   std::erase_if(table.rows, [&](const RawRow& row) { return failure_of(all, row).has_value(); });
   if (const std::size_t failed = all.rows.size() - table.rows.size(); failed > 0)
-    file.doubts.push_back(fmt::format("{}: {} of {} requests failed: percentiles are of the others",
-                                      all.file,
-                                      failed,
-                                      all.rows.size()));
+    file.doubts.emplace_back(FindingId::percentiles_of_others, all.file, failed, all.rows.size());
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].is != ServiceColumn::latency) continue;
     LatencySamples& samples = file.samples.emplace_back();
@@ -122,12 +122,11 @@ ServiceFile latencies_in(const RawTable& all, const std::vector<Column>& columns
     }
     std::ranges::sort(samples.sorted);
     if (const auto lost = table.rows.size() - samples.sorted.size(); lost > 0)
-      file.remarks.push_back(fmt::format(
-          "{}: {} of {} rows have no '{}' above 0 and are left out: percentiles are of the others",
-          table.file,
-          lost,
-          table.rows.size(),
-          printable(table.columns[i])));
+      file.remarks.emplace_back(FindingId::rows_without_latency,
+                                table.file,
+                                lost,
+                                table.rows.size(),
+                                printable(table.columns[i]));
   }
   return file;
 }
@@ -184,7 +183,17 @@ ServiceFile service_table(const RawTable& table) {
         "and latencies as ttft_p99_ms",
         table.place,
         concurrency ? "rate of requests or tokens" : "column of the concurrency");
+  if (tokens && columns[*tokens].of_prompts && !requests)
+    throw UserError("{}: '{}' counts prompts, too: give output_tokens_per_s or requests_per_s",
+                    table.place,
+                    printable(table.columns[*tokens]));
   ServiceFile file;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i].is == ServiceColumn::none && values_of(table, i).size() > 1 &&
+        has_word(says_numbers(table, i) ? "latency_of_request" : "server",
+                 all_header_words(table.columns[i])))
+      file.doubts.emplace_back(
+          FindingId::column_not_read, table.file, printable(table.columns[i]));
   file.gpus = gpus_of(table);
   file.requests_of_gpu = requests && columns[*requests].of_one_gpu;
   file.tokens_of_gpu = tokens && columns[*tokens].of_one_gpu;
@@ -195,7 +204,7 @@ ServiceFile service_table(const RawTable& table) {
     const auto load = value(concurrency);
     ServicePoint point{load.value_or(0.0), value(requests), value(tokens), {}, value(prompt)};
     if (!load || (!point.requests_per_s && !point.tokens_per_s)) {
-      file.remarks.push_back(row.place + ": left out, without a load or a rate");
+      file.remarks.emplace_back(FindingId::row_without_load, row.place);
       continue;
     }
     for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -204,12 +213,12 @@ ServiceFile service_table(const RawTable& table) {
         point.latencies.push_back({columns[i].latency, *time});
     }
     for (std::size_t i = 0; i < columns.size(); ++i)
-      if (has_any(all_header_words(table.columns[i]), {"failed", "failures", "errors", "error"}))
-        if (const auto failed = value_in(table, row, i, 1.0); failed && *failed > 0.01)
-          file.doubts.push_back(fmt::format("{}: {} is {:g}: not all is served",
-                                            row.place,
-                                            printable(table.columns[i]),
-                                            *failed));
+      if (const WordList words = all_header_words(table.columns[i]);
+          says_numbers(table, i) && (has_word("unserved", words) || has_word("served", words)))
+        if (const auto failed = value_in(table, row, i, 1.0);
+            failed && (has_word("unserved", words) ? *failed > 0.01 : *failed < 0.99))
+          file.doubts.emplace_back(
+              FindingId::not_all_served, row.place, printable(table.columns[i]), *failed);
     file.points.push_back(std::move(point));
   }
   if (file.points.empty()) throw UserError("{}: no row has a concurrency and a rate", table.place);
@@ -294,17 +303,13 @@ constexpr double seconds_per_day = 86400.0;
 std::optional<double> moment_of(const std::string& text) {
   if (const auto number = parse_number<double>(text); number && *number >= 1e9)
     return *number >= 1e12 ? *number * 1e-3 : *number;
-  for (const char* format : {"%Y-%m-%d%n%H:%M:%S",
-                             "%Y-%m-%dT%H:%M:%S",
-                             "%Y-%m-%d%n%H:%M",
-                             "%Y-%m-%dT%H:%M",
-                             "%Y-%m-%d",
-                             "%H:%M:%S",
-                             "%H:%M"}) {
+  constexpr std::string_view formats =
+      "%Y-%m-%d%n%H:%M:%S|%Y-%m-%dT%H:%M:%S|%Y-%m-%d%n%H:%M|%Y-%m-%dT%H:%M|%Y-%m-%d|%H:%M:%S|%H:%M";
+  for (const std::string_view format : split(formats, '|')) {
     std::tm time{};
     time.tm_year = 70;
     time.tm_mday = 1;
-    const char* const rest = strptime(text.c_str(), format, &time);
+    const char* const rest = strptime(text.c_str(), std::string(format).c_str(), &time);
     if (rest == nullptr || (*rest != '\0' && std::string_view(rest) != "Z")) continue;
     return static_cast<double>(timegm(&time));
   }
@@ -395,7 +400,7 @@ std::vector<DemandHour> parse_demand_hours(std::string_view text, const std::str
   const auto at = static_cast<std::size_t>(found - table.columns.begin());
   const HeaderWords words = header_words(*found);
   const WordList all = all_header_words(*found);
-  const bool per_second = has_any(all, {"rps", "qps"});
+  const bool per_second = has_any(all, {"rps", "qps"}) || found->find("rate(") != found->npos;
   const auto axis = time_axis(table, at);
   if (!axis)
     throw UserError("{}: no column says when; write hour,requests, or time,requests", table.place);

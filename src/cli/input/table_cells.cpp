@@ -16,30 +16,19 @@ constexpr std::size_t most_rows = 100000;
 constexpr std::size_t most_columns = 1000;
 
 std::string plain_text(std::string_view text) {
-  struct Replaced {
-    std::string_view from;
-    std::string_view to;
-  };
-  constexpr std::array replaced{Replaced{"\xC3\x97", "x"},
-                                Replaced{"\xC2\xB1", "+-"},
-                                Replaced{"+/-", "+-"},
-                                Replaced{"\xC2\xB5", "u"},
-                                Replaced{"\xCE\xBC", "u"},
-                                Replaced{"\xE2\x88\x92", "-"},
-                                Replaced{"\xC2\xB2", "^2"},
-                                Replaced{"\xC2\xB3", "^3"},
-                                Replaced{"\\pm", "+-"},
-                                Replaced{"\xE2\x89\x88", ""},
-                                Replaced{"\xE2\x82\xAC", ""},
-                                Replaced{"\xC2\xA3", ""},
-                                Replaced{"\\%", "%"}};
+  // What is replaced, and by what.
+  constexpr std::array<std::string_view, 26> replaced{
+      "\xC3\x97", "x",  "\xC2\xB1",     "+-", "+/-",          "+-", "\xC2\xB5", "u",
+      "\xCE\xBC", "u",  "\xE2\x88\x92", "-",  "\xC2\xB2",     "^2", "\xC2\xB3", "^3",
+      "\\pm",     "+-", "\xE2\x89\x88", "",   "\xE2\x82\xAC", "",   "\xC2\xA3", "",
+      "\\%",      "%"};
   std::string plain;
   while (!text.empty()) {
-    const auto* const found = std::ranges::find_if(
-        replaced, [&](const Replaced& one) { return text.starts_with(one.from); });
-    if (found != replaced.end()) {
-      plain += found->to;
-      text.remove_prefix(found->from.size());
+    std::size_t at = 0;
+    while (at < replaced.size() && !text.starts_with(replaced[at])) at += 2;
+    if (at < replaced.size()) {
+      plain += replaced[at + 1];
+      text.remove_prefix(replaced[at].size());
       continue;
     }
     const char c = text.front();
@@ -211,9 +200,10 @@ bool says_nothing_new(std::string_view behind) {
   // "V100 GPUs"
   const std::string last(behind.substr(behind.rfind(' ') + 1));
   if (last.ends_with('s') && !counted_noun(last).empty()) return true;
-  return !counted_noun(word).empty() || work_of(word) || word.ends_with("flops") ||
-         word.ends_with("flop") || is_word("step", word) ||
-         behind.find("/s") != std::string_view::npos || named_meaning(word) == Meaning::throughput;
+  return !counted_noun(word).empty() || work_of(word) || is_word("currency", word) ||
+         word == "usd" || word.ends_with("flops") || word.ends_with("flop") ||
+         is_word("step", word) || behind.find("/s") != std::string_view::npos ||
+         named_meaning(word) == Meaning::throughput;
 }
 }  // namespace
 
@@ -264,11 +254,10 @@ std::optional<CellNumber> cell_number(std::string_view text, Comma comma) {
   for (const auto& [letter, factor] : prefixes)
     if (attached && behind.front() == letter && says_nothing_new(behind.substr(1)))
       return CellNumber{*value * factor};
-  constexpr std::array<std::pair<std::string_view, double>, 4> words{
-      {{"million", 1e6}, {"billion", 1e9}, {"bn", 1e9}, {"trillion", 1e12}}};
-  for (const auto& [word, factor] : words)
-    if (front_word(behind) == word && says_nothing_new(behind.substr(word.size())))
-      return CellNumber{*value * factor};
+  const std::string_view word = front_word(behind);  // "1.2 billion tokens"
+  const double scale = word.size() > 1 ? header_scale({std::string(word)}) : 1.0;
+  if (scale != 1.0 && says_nothing_new(behind.substr(word.size())))
+    return CellNumber{*value * scale};
   return says_nothing_new(behind) ? std::optional(CellNumber{*value}) : std::nullopt;
 }
 
@@ -324,9 +313,7 @@ void unify_prefixes(RawTable& table) {
 bool is_missing(const RawCell& cell) {
   const auto* text = std::get_if<std::string>(&cell);
   if (!text) return false;
-  std::string word;
-  for (const char c : trimmed(*text, " *`_"))
-    word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string word = lower_case(trimmed(*text, " *`_"));
   if (word.empty()) return false;
   const std::string first = word.substr(0, word.find_first_of(" (:,+"));
   // "(technical problem)"

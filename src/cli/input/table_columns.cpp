@@ -51,13 +51,11 @@ void set_unit(TableColumn& column,
               Dimension dimension,
               const std::string& place) {
   column.dimension = dimension;
-  if (dimension == Dimension::none) return;
   if (header.unit && header.unit->dimension == dimension) {
     if (header.unit_text == "mj")
       refuse_column(place, column, "may be mega- or millijoules; write it in kj or j");
     column.factor = header.unit->factor;
     column.unit = header.unit->name;
-    return;
   }
 }
 
@@ -82,9 +80,8 @@ std::string work_noun(const WordList& name) {
     if (const Noun* noun = work_of(word)) return noun->noun;
   WordList rest = name;
   std::erase_if(rest, [](const std::string& word) {
-    const bool digits = word.find_first_of("0123456789") != std::string::npos;
-    return digits || is_word("all", word) || is_word("precision", word) || thing_of(word) ||
-           column_named(word);
+    return has_digit(word) || is_word("all", word) || is_word("precision", word) ||
+           thing_of(word) || column_named(word) || power_of_ten(word) > 1.0;
   });
   return rest.empty() ? "" : rest.back();
 }
@@ -99,13 +96,6 @@ std::optional<std::string> counted_bytes(const WordList& name) {
   unit.front() = static_cast<char>(std::toupper(unit.front()));
   unit.back() = 'B';
   return unit;
-}
-
-/// Parts of an unknown peak: model FLOPs utilisation.
-bool is_utilisation(const HeaderWords& header) {
-  WordList name = header.name;
-  std::erase(name, "bf16");
-  return name.size() == 1 && (name.front() == "mfu" || name.front() == "hfu");
 }
 
 /// A rate of work; absent where the words are none.
@@ -133,7 +123,7 @@ std::optional<TableColumn> rate_column(const HeaderWords& header) {
     rate.of_one_or_all = !rate.per_rank && !rate.all_of_them;
     return choice(3);
   }
-  if (is_utilisation(header)) {
+  if (is_word("utilisation", header.key())) {  // parts of an unknown peak
     rate.per_rank = rate.relative = true;
     if (header.percent) rate.factor = 0.01;
     return choice(4);
@@ -145,10 +135,18 @@ std::optional<TableColumn> rate_column(const HeaderWords& header) {
   rate.work_noun = work_noun(header.name);
   if (name == "tgs") rate.work_noun = "tokens";  // per GPU and second
   if (name == "tgs") rate.per_rank = true;
-  if (name == "sypd") rate.work_noun = "simulated years";  // per day
-  if (name == "sypd") rate.factor = 1.0 / 86400.0;
+  const bool per_day = name == "sypd" || name == "sdpd";
+  if (per_day) rate.work_noun = name == "sypd" ? "simulated years" : "simulated days";
+  if (per_day) rate.factor = 1.0 / 86400.0;
+  if (has_word("relative", header.name) && (known || !rate.work_noun.empty())) {
+    rate.meaning = Meaning::speedup;
+    return choice(1);
+  }
   if (header.per_time) {
-    if (header.name.empty() || has_word("money", header.name)) return std::nullopt;
+    // What an hour of a GPU costs, in whatever: "SU per GPU-hour".
+    const bool price = rate.per_rank && header.per_time->factor > 60.0 && !known &&
+                       !has_word("step", header.name) && !std::ranges::any_of(header.name, work_of);
+    if (header.name.empty() || has_word("money", header.name) || price) return std::nullopt;
     rate.factor = 1.0 / header.per_time->factor;
     // Moving data is the work of some programs; beside another measure it is only how they do it.
     if (const auto bytes = counted_bytes(header.name)) {
@@ -156,8 +154,8 @@ std::optional<TableColumn> rate_column(const HeaderWords& header) {
       return choice(choice_of_things);
     }
     const bool of_steps = std::ranges::all_of(header.name, [](const std::string& word) {
-      return is_word("step", word) || is_word("all", word) || word == "speed" ||
-             word == "throughput";
+      return is_word("step", word) || is_word("all", word) || is_word("of_run", word) ||
+             word == "speed" || word == "throughput";
     });
     if (!of_steps || !has_word("step", header.name)) return choice(2);
     // Steps per second are a time of one step, upside down.
@@ -178,20 +176,22 @@ std::optional<TableColumn> rate_column(const HeaderWords& header) {
 
 /// "$/GPU/h", "Price per hour", "on-demand price ($/hr)", "usd_per_hour".
 std::optional<TableColumn> price_column(const HeaderWords& header) {
-  const auto other = [](const std::string& word) {
-    return !is_word("money", word) && !thing_of(word) && !is_word("price", word);
-  };
-  if (!has_word("money", header.name) || std::ranges::any_of(header.name, other))
+  const Unit* period = header.per_time ? header.per_time : header.unit;
+  for (const std::string& word : header.name) {
+    const Unit* const unit = header_unit(word);  // "monthly"
+    if (unit && unit->dimension == Dimension::time)
+      period = unit;
+    else if (!is_word("money", word) && !thing_of(word) && !is_word("price", word))
+      return std::nullopt;
+  }
+  const bool price =
+      period ? period->dimension == Dimension::time : std::ranges::count(header.name, "price") > 0;
+  if (!price || !has_word("money", header.name) || has_word("credit", header.name))
     return std::nullopt;
-  const bool price = std::ranges::count(header.name, "price") > 0;
-  const bool hourly = std::ranges::count(header.name, "hourly") > 0 ||
-                      (header.unit && header.unit->name == "hours");
-  if (!header.per_time && !price && !hourly) return std::nullopt;
   TableColumn column;
   column.meaning = Meaning::price;
-  if (header.per_time) column.factor = 3600.0 / header.per_time->factor;
-  if (header.name.front().starts_with("credit")) return std::nullopt;
-  if (header.name.front().starts_with("cent")) column.factor *= 0.01;
+  if (period) column.factor = 3600.0 / period->factor;
+  if (has_word("cents", header.name)) column.factor *= 0.01;
   WordList of = header.per;
   std::ranges::copy_if(header.name, std::back_inserter(of), thing_of);
   column.rank = of.empty() ? "" : singular(of.front());
@@ -208,8 +208,7 @@ const Noun* counted_thing(const HeaderWords& header) {
     return nullptr;
   const Noun* thing = nullptr;
   for (const std::string& word : header.name) {
-    const bool digits = word.find_first_of("0123456789") != std::string::npos;
-    if (is_word("number", word) || (digits && !thing_of(word))) continue;
+    if (is_word("number", word) || (has_digit(word) && !thing_of(word))) continue;
     const Noun* const found = thing_of(word);
     // "Request Threads"
     const bool kind = !found && &word == &header.name.front() && header.name.size() == 2 &&
@@ -294,19 +293,22 @@ const ColumnName* known_by_name(const HeaderWords& header, std::string& key) {
   // "tokens_b", "billion tokens"
   std::erase_if(rest.name, [](const std::string& word) { return header_scale({word}) != 1.0; });
   const auto* const scaled = column_named(rest.key());
-  return scaled && scaled->meaning == Meaning::work ? scaled : nullptr;
+  if (scaled && scaled->meaning == Meaning::work) return scaled;
+  // "consumed_train_samples", "trainer/global_step"
+  std::erase_if(rest.name, [](const std::string& word) { return is_word("of_run", word); });
+  const std::string what = header.unit ? "" : rest.key();
+  const bool all_steps = is_word("step", what) && std::ranges::count(header.name, "global") > 0;
+  if (all_steps || is_word("steps_of_run", what)) return column_named("steps");
+  const bool works =
+      is_word("amount", what) || (what.ends_with('s') && work_of(what) && !thing_of(what));
+  static const ColumnName amount{Meaning::work, choice_of_generic, false, true};
+  return works && !is_word("size", what) ? &amount : nullptr;
 }
 
 /// "Time taken", "Time for 500 reps", whose unit may stand in the cells.
 bool says_what_took_time(const HeaderWords& header) {
   return header.name.size() > 1 && header.name.front() == "time" &&
          is_word("took_time", header.name[1]);
-}
-
-/// "train_hours", "job (min)".
-bool of_run(const HeaderWords& header) {
-  return std::ranges::all_of(header.name,
-                             [](const std::string& word) { return is_word("whole_run", word); });
 }
 
 /// The meaning of a name that the vocabulary lists, or of any "... time" with a unit.
@@ -321,12 +323,15 @@ std::optional<TableColumn> named_column(const HeaderWords& header,
                             header.basis != Per::unstated && known &&
                             known->meaning == Meaning::throughput;  // "Speed (s/it)"
   const bool in_time = header.unit && header.unit->dimension == Dimension::time;
+  const bool of_run = std::ranges::all_of(  // "train_hours", "job (min)"
+      header.name,
+      [](const std::string& word) { return is_word("whole_run", word); });
   // "Mean [s]"
   const bool some_time = !known && header.per.empty() &&
                          ((in_time && (header.name.empty() || has_word("time", header.name) ||
-                                       header.basis != Per::unstated || of_run(header))) ||
+                                       header.basis != Per::unstated || of_run)) ||
                           says_what_took_time(header));
-  const bool quality = !known && !header.unit && has_word("quality", header.name);
+  const bool quality = !known && !header.unit && has_word("quality", all_header_words(text));
   if (quality) column.meaning = Meaning::quality;
   column.generic = quality;
   if (time_of_step || some_time) {
@@ -352,7 +357,8 @@ std::optional<TableColumn> named_column(const HeaderWords& header,
   if (column.meaning == Meaning::host && !header.unit) return std::nullopt;
   if (column.meaning == Meaning::work && header.basis == Per::step) column.meaning = Meaning::batch;
   if (column.meaning == Meaning::work && header.basis != Per::unstated) return std::nullopt;
-  if (header.percent && column.meaning != Meaning::efficiency && column.meaning != Meaning::quality)
+  if (header.percent && column.meaning != Meaning::efficiency &&
+      column.meaning != Meaning::quality && column.meaning != Meaning::work)
     return std::nullopt;
   const Dimension dimension = is_time                             ? Dimension::time
                               : column.meaning == Meaning::energy ? Dimension::energy
@@ -371,11 +377,12 @@ std::optional<TableColumn> named_column(const HeaderWords& header,
   // Of a run and of a step the run is the whole.
   if (column.meaning == Meaning::time && column.per == Per::step) column.choice += choice_of_steps;
   // Each of an epoch, and each operation of a benchmark, is the same work.
-  column.epoch = has_word("epoch", header.name) || text.ends_with("/op");
-  column.unclear_batch = column.meaning == Meaning::batch &&
-                         key.find("global") == std::string::npos &&
-                         key.find("total") == std::string::npos && key != "gbs" &&
-                         key.find("effective") == std::string::npos;
+  column.epoch = has_word("epoch", header.name) || text.ends_with("/op") ||
+                 (key.starts_with("time_to_") && has_word("target", header.name));
+  const WordList& whose = header.per.empty() ? header.name : header.per;
+  const auto of = std::ranges::find_if(whose, thing_of);
+  if (column.meaning == Meaning::power && of != whose.end()) column.rank = singular(*of);
+  column.unclear_batch = column.meaning == Meaning::batch && !has_word("whole_batch", header.name);
   return column;
 }
 
@@ -398,8 +405,9 @@ std::optional<TableColumn> meaning_of(const std::string& text,
   }
   const bool of_linear = header.percent && header.name.size() == 1;
   const auto* const named = column_named(header.key());  // "max_seq_len", "test_err"
-  const bool known = named && (named->meaning == Meaning::quality ||
-                               (named->meaning >= Meaning::sequence_length && !header.unit));
+  const bool known =
+      named && (named->meaning == Meaning::quality || named->meaning == Meaning::time ||
+                (named->meaning >= Meaning::sequence_length && !header.unit));
   if (header.not_measured && !of_linear && !known) return std::nullopt;
   if (auto price = price_column(header)) return price;
   // "ms/token": a rate, upside down.
@@ -413,11 +421,17 @@ std::optional<TableColumn> meaning_of(const std::string& text,
     column.work_noun = work_of(header.per.front())->noun;
     return column;
   }
+  // "gpu_hours", "total GPU hours"
+  WordList whose = header.name;
+  std::erase_if(whose, [](const std::string& word) {
+    return is_word("number", word) || is_word("all", word) || is_word("took_time", word);
+  });
   if (header.unit && header.unit->dimension == Dimension::time && header.unit->factor >= 60.0 &&
-      header.name.size() == 1 && header.per.empty() && thing_of(header.name.front())) {
+      whose.size() == 1 && thing_of(whose[0])) {
+    if (!header.per.empty()) return std::nullopt;  // "core-hours per simulated year"
     column.meaning = Meaning::time;
     column.choice = choice_of_generic + 60;
-    column.rank = singular(header.name.front());
+    column.rank = singular(whose[0]);
     column.summed = true;
     set_unit(column, header, Dimension::time, place);
     return column;
@@ -444,13 +458,18 @@ std::optional<TableColumn> table_column(const std::string& text, const std::stri
     const WordList words = all_header_words(text);
     column->weak = has_word("weak", words);
     column->strong = has_word("strong", words);
-    const bool work = column->meaning == Meaning::work || column->meaning == Meaning::throughput;
+    const bool work = column->meaning == Meaning::work || column->meaning == Meaning::throughput ||
+                      (column->meaning == Meaning::batch && std::ranges::any_of(words, work_of));
     const bool said = words.back().size() > 1 || text.back() == ')' || text.back() == ']' ||
                       std::ranges::any_of(words, work_of);
     if (work && said && !column->flops && !column->relative && !column->inverse)
       column->factor *= header_scale(words);
+    // "hours (k)"; "time (10^3 s)" and "time, 100 h"
+    const WordList of = all_header_words(text.substr(text.find_last_of("([,") + 1));
+    const bool scaled = of.size() == 2 && (header_unit(of[0]) || header_unit(of[1]));
     if (column->meaning == Meaning::time && header.per.empty())
-      column->factor *= header_scale({words.back()});  // "hours (k)"
+      column->factor *=
+          scaled ? power_of_ten(of[0]) * power_of_ten(of[1]) : header_scale({words.back()});
   }
   return column;
 }
@@ -512,7 +531,8 @@ std::string currency_of(const RawTable& table, const std::string& column) {
   std::set<std::string> currencies;
   for (std::size_t i = 0; i < table.columns.size(); ++i)
     for (const RawRow& row : table.rows)
-      if (table.columns[i] == column || header_words(table.columns[i]).key() == "currency")
+      if (table.columns[i] == column ||
+          is_word("of_currency", header_words(table.columns[i]).key()))
         if (const std::string one = currency_in(column + " " + cell_text(row.cells[i]));
             !one.empty() || cell_text(row.cells[i]) == "USD")
           currencies.insert(one);
@@ -531,12 +551,23 @@ std::vector<double> counts_of_rows(const RawTable& table) {
   return {};
 }
 
+/// Whether numbers are such as people measure with: the first at most 1024, the last twice as large
+/// or more, most of them below 4 or multiples of 4, 5 or 6.
+bool scale_up(const std::set<double>& numbers) {
+  const auto usual = std::ranges::count_if(numbers, [](double number) {
+    const auto divides = [=](double by) { return std::fmod(number, by) == 0.0; };
+    return number < 4.0 || divides(4.0) || divides(5.0) || divides(6.0);
+  });
+  return *numbers.begin() <= 1024.0 && *numbers.rbegin() >= 2.0 * *numbers.begin() &&
+         3 * usual >= 2 * std::ssize(numbers);
+}
+
 /// Whether a column may count: few whole numbers, each as often as the others.
 bool may_count(const RawTable& table, std::size_t column) {
   const std::vector<double> numbers = counts_in(table, column);
   const std::set<double> different(numbers.begin(), numbers.end());
   return different.size() > 1 && different.size() <= 64 && numbers.size() % different.size() == 0 &&
-         *different.rbegin() <= 1e6 && !are_sizes(table, column);
+         *different.rbegin() <= 1e6 && !are_sizes(table, column) && scale_up(different);
 }
 }  // namespace
 
@@ -585,10 +616,14 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     WordList words = all_header_words(name);
     std::erase(words, "max");
     const bool other = name == "value" && has_word("ratio", all_header_words(table.title));
-    const bool of_one = std::ranges::any_of(header.per, thing_of);  // "cells / GPU"
-    const bool excluded = other || of_one || header.percent || named_meaning(name) ||
-                          has_word("ratio", words) || has_word("not_measured", words) ||
-                          said_by_cells(table, i) == "speedup";
+    const bool of_one = std::ranges::any_of(header.per, thing_of) ||  // "cells / GPU"
+                        has_word("money", words) || has_word("service_units", words) ||
+                        name.find('^') != name.npos;
+    // "Task" 49.19, 25.94 beside "Cores" counts nothing.
+    const bool thing = counts_machines(table, i) && counts_in(table, i).empty();
+    const bool excluded = other || of_one || header.percent ||
+                          (!thing && (named_meaning(name) || has_word("ratio", words))) ||
+                          has_word("not_measured", words) || said_by_cells(table, i) == "speedup";
     // Of those without names behind one that the count changes no more is offered.
     if (excluded || first == last || (is_unnamed(name) && (count ? i > 1 : unnamed_found)))
       continue;
@@ -596,7 +631,8 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
       const bool once = values_of(table, i).size() == table.rows.size();
       const bool of_work = std::ranges::any_of(
           words, [](const std::string& word) { return work_of(word) && !thing_of(word); });
-      if (may_count(table, i) && !of_work && said_by_cells(table, i) == "value")
+      if (may_count(table, i) && !of_work && !has_word("setting", words) &&
+          said_by_cells(table, i) == "value")
         renames.emplace_back(first / last + (once ? 0.0 : unlikely), name + "=p");
       continue;
     }

@@ -49,10 +49,10 @@ std::string thing_in(const std::string& word) {
 
 /// The whole number from 1 on that a token is; absent for anything else.
 std::optional<long> whole_of(const Token& token) {
-  constexpr std::array<std::pair<std::string_view, long>, 5> words{
-      {{"single", 1}, {"one", 1}, {"two", 2}, {"four", 4}, {"eight", 8}}};
-  for (const auto& [word, number] : words)
-    if (token.text == word) return number;
+  constexpr std::array<std::string_view, 9> words{
+      "single", "one", "two", "three", "four", "five", "six", "seven", "eight"};
+  if (const auto* const word = std::ranges::find(words, token.text); word != words.end())
+    return std::max<long>(word - words.begin(), 1);
   const auto number = token.kind == '1' ? cell_number(token.text, Comma::thousands) : std::nullopt;
   const bool whole = number && number->value >= 1.0 && number->value <= 1e6 &&
                      number->value == std::floor(number->value);
@@ -96,9 +96,11 @@ class CountFinder {
   std::string thing_of_letter(std::size_t i) const {
     const std::string word = word_at(i);
     const bool attached = word.size() == 1 && i > 0 && tokens_[i - 1].end == tokens_[i].begin;
-    // "80C" are degrees.
-    for (const char* thing : {"cores", "nodes", "threads"})
-      if (attached && word.front() == *thing && text_[tokens_[i].begin] == *thing) return thing;
+    // "80C" are degrees, "720p" are lines: "4p=104.9s".
+    for (const char* thing : {"cores", "nodes", "threads", "procs"})
+      if (attached && word.front() == *thing && text_[tokens_[i].begin] == *thing &&
+          (*thing != 'p' || sign_at(i + 1, "=")))
+        return thing;
     return "";
   }
 
@@ -159,6 +161,16 @@ class CountFinder {
     return named ? std::optional(said(*count, "", i, next - 1)) : std::nullopt;
   }
 
+  /// How many "0" of "--gpu 0" and "0,1,2" of "CUDA_VISIBLE_DEVICES=0,1,2" name; 0 for a number.
+  long devices_named(std::size_t i, const std::string& thing, bool one) const {
+    const std::string noun = counted_noun(thing);
+    if (i >= tokens_.size() || (noun != "GPUs" && noun != "devices")) return 0;
+    static const std::regex list("[0-9]{1,2}(,[0-9]{1,2})+");
+    if (one && tokens_[i].text == "0") return 1;
+    return std::regex_match(tokens_[i].text, list) ? std::ranges::count(tokens_[i].text, ',') + 1
+                                                   : 0;
+  }
+
   /// "GPUs: 4", "OMP_NUM_THREADS=4", "--threads 4", "-np 8", "-j8", "p=4".
   std::optional<SaidCount> behind_thing(std::size_t i) const {
     std::size_t first = i;
@@ -192,8 +204,10 @@ class CountFinder {
     const bool may_count = option || singular(thing) != thing || singular(word) != word ||
                            is_word("count_flag", word) || name_;
     const auto count = next < tokens_.size() ? whole_of(tokens_[next]) : std::nullopt;
-    const auto cell = "1 " + word_at(next + 1);
-    const auto behind = cell_number(cell, Comma::thousands);                 // "workers: 12 s"
+    const bool one = word.find("visible") != word.npos || (flag && singular(thing) == thing);
+    if (const long devices = flag || one ? devices_named(next, thing, one) : 0; devices > 0)
+      return named(devices, next);
+    const auto behind = cell_number("1 " + word_at(next + 1), Comma::thousands);  // "workers: 12 s"
     const bool rate = !word_at(next + 1).empty() && sign_at(next + 2, "/");  // "nodes: 753 img/s"
     if (!count || !may_count || sign_at(next + 1, "/%") || rate || (behind && behind->unit))
       return std::nullopt;
@@ -233,10 +247,12 @@ std::optional<NamedCount> said_in(std::string text, bool header) {
     return NamedCount{one.count, one.noun, std::string(trimmed(rest))};
   }
   const bool sign = tokens.size() == 3 && tokens[1].kind == '.';
-  if (!(sign || (header && tokens.size() == 2)) || !is_word("count_letter", tokens[0].text))
+  if (!(sign || (header && tokens.size() == 2)) || !is_word("count_letter", tokens[0].text) ||
+      (tokens[0].text == "t" && tokens[1].text != "="))
     return std::nullopt;
   const auto count = whole_of(tokens.back());
-  return count ? std::optional(NamedCount{std::to_string(*count), "", ""}) : std::nullopt;
+  if (!count) return std::nullopt;
+  return NamedCount{std::to_string(*count), tokens[0].text == "t" ? "threads" : "", ""};
 }
 
 /// The count that a header states: "4 cards (tokens/s)", "4", "single", "4*8" of nodes and what
@@ -382,17 +398,19 @@ RawTable counts_of_names(RawTable table) {
   for (std::size_t at = 0; at < 2 * table.columns.size(); ++at) {
     const bool names = at >= table.columns.size();  // after all others
     const std::size_t i = at % table.columns.size();
-    const auto counts = mapped(table.rows, [&](const RawRow& row) {
+    auto counts = mapped(table.rows, [&](const RawRow& row) {
       return count_within(cell_text(row.cells[i]), names);
     });
     if (names && !may_be_counts(counts)) continue;
     std::set<std::string> different;
+    std::set<std::string> rests;
     std::size_t counted = 0;
     std::string noun = "count";
     for (const auto& count : counts) {
       if (!count) continue;
       ++counted;
       different.insert(count->count);
+      rests.insert(count->rest);
       if (!count->noun.empty()) noun = count->noun;
     }
     // "Speedup" below "8 workers" is a row of no count.
@@ -403,18 +421,34 @@ RawTable counts_of_names(RawTable table) {
       noun = "count";
     }
     table.columns.insert(table.columns.begin(), noun);
+    const bool one_program = rests.size() == 1 && !rests.begin()->empty();
     for (std::size_t row = 0; row < counts.size(); ++row) {
       RawRow& one = table.rows[row];
+      const std::string alone = cell_text(one.cells[i]) + "/";
+      if (!counts[row] && alone.size() > 1 &&
+          rests.contains(alone))  // "BM_sort" beside "BM_sort/threads:2"
+        counts[row] = NamedCount{"1", "", alone};
       // What tells rows of one count apart: "BM_sort/", "GPU".
       if (!things.empty())
         one.cells[i] = things[row];
-      else if (counts[row] && different.size() < counted)
+      else if (counts[row] && (different.size() < counted || one_program))
         one.cells[i] = counts[row]->rest.empty() ? "alone" : counts[row]->rest;
       one.cells.insert(one.cells.begin(), counts[row] ? counts[row]->count : "n/a");
     }
     return table;
   }
   return counts_of_like_names(std::move(table));
+}
+
+/// Leaves out rows of nothing but shares under counts, "123%" of a processor, beside others.
+void leave_out_shares(RawTable& table, const std::vector<std::optional<NamedCount>>& counts) {
+  const auto has_shares = [&](const RawRow& row) {
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if (counts[i] && cell_text(row.cells[i]).find('%') == std::string::npos) return false;
+    return true;
+  };
+  if (std::ranges::all_of(table.rows, has_shares)) return;
+  if (std::erase_if(table.rows, has_shares) > 0) table.left_out.emplace_back("rows of shares");
 }
 
 /// What stands under counts in a header: by the cells, else by the corner or the title.
@@ -452,11 +486,14 @@ RawTable counts_as_rows(RawTable table) {
   const bool has_count = std::ranges::any_of(table.columns, [](const std::string& name) {
     return name.size() > 1 && names_a_count(name) && !count_in(name);
   });
-  if (different.size() < 2 || others == 0) return counts_of_names(std::move(table));
+  const bool from_zero = std::ranges::any_of(
+      table.columns, [](const std::string& name) { return name.ends_with("=0"); });
+  if (different.size() < 2 || others == 0 || from_zero) return counts_of_names(std::move(table));
   const bool all_but_first = !counts.front() && others == 1;
   if (all_but_first && lies_on_its_side(table)) return turned(table, counts);
   if (has_count && !(all_but_first && names_a_count(table.columns.front())))
     return counts_of_names(std::move(table));
+  leave_out_shares(table, counts);
   // "1 GPU TP1 | 2 GPU TP2": what each count is told of is not told of another.
   std::set<std::string> told;
   for (const auto& count : counts)
@@ -468,6 +505,7 @@ RawTable counts_as_rows(RawTable table) {
   // Each row becomes one of each count, with a column of each thing that is told of counts.
   RawTable result{table.file, table.place, {}, {}, table.separator};
   result.title = table.title;
+  result.left_out = table.left_out;
   std::vector<std::size_t> kept;
   std::vector<std::string> rests;
   std::vector<std::string> order;

@@ -28,7 +28,7 @@ bool grows_in_each_row(const RawTable& table, const ChosenColumns& chosen) {
   return false;
 }
 
-std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns& chosen) {
+std::optional<Finding> identity_remark(const RawTable& table, const ChosenColumns& chosen) {
   std::optional<std::size_t> first;  // as the column table lists what names a program
   std::vector<std::string> values;
   for (const std::size_t i : by_name(table)) {
@@ -42,40 +42,23 @@ std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns
   }
   if (!first) return std::nullopt;
   const std::string column = printable(table.columns[*first]);
-  Remark remark(fmt::format("{} differs between the rows", column),
-                fmt::format(" (--where {}=... takes one)", column),
-                fmt::format(": {} are not one program on more machines, so speed-up compares only "
-                            "what their work has in common",
-                            first_names(values, 4)));
-  remark.again = "keep the rows of one " + column;
-  return remark;
+  return Finding(FindingId::programs_differ, column, first_names(values, 4));
 }
 
 namespace {
 constexpr std::uintmax_t most_table_bytes = 16U << 20U;
 
-/// Throws UserError for text that no table has: NUL bytes (binary, UTF-16), or nothing but blanks.
-void check_text(std::string_view text, const std::string& file) {
-  if (text.find('\0') != std::string_view::npos) {
-    throw UserError(file +
-                    ": no text in UTF-8 (binary, or saved as UTF-16); save it as CSV in UTF-8");
-  }
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos || text == "\xEF\xBB\xBF") {
-    throw UserError(file + ": empty; write a header as p,time_s and one line per count");
-  }
-}
-
 /// Ratios of a utilisation, a speed-up or an efficiency are those of throughputs; its times are of
 /// nothing.
-std::optional<std::string> relative_remark(const ChosenColumns& chosen) {
+std::optional<Finding> relative_remark(const ChosenColumns& chosen) {
   for (const auto& column : chosen.columns) {
     if (!column) continue;
     const bool ratio =
         column->meaning == Meaning::speedup || column->meaning == Meaning::efficiency;
     if (!column->relative && !ratio) continue;
-    return fmt::format("{}{} stands for the throughput: ratios hold, times and costs are relative",
-                       column->name,
-                       column->meaning == Meaning::speedup ? "" : " x count");
+    return Finding(column->meaning == Meaning::speedup ? FindingId::speedup_for_rate
+                                                       : FindingId::efficiency_for_rate,
+                   column->name);
   }
   return std::nullopt;
 }
@@ -160,6 +143,18 @@ class Reading {
     throw Question(what, {});
   }
 
+  /// Whether a guess reads as a scaling: no more is gained than half again as much as machines are
+  /// added, and, where the count is guessed, no more lost.
+  static bool may_scale(const ScalingTable& table, const Way& way) {
+    const TableRow& first = table.rows.front();
+    const TableRow& last = table.rows.back();
+    const double gain = first.time.value.value() / last.time.value.value() *
+                        last.work.value_or(1.0) / first.work.value_or(1.0);
+    const double more = static_cast<double>(last.count) / first.count;
+    const bool counts = way.flags.back().ends_with("=p");
+    return way.flags.front() != "--rename" || (gain < 1.5 * more && (!counts || gain * more > 1.0));
+  }
+
   /// Asks which of the ways that lead to an answer, with what they ask in turn; without answers
   /// where none does. `alike`: each is of another curve, the first no likelier than the others.
   Question tried(const std::string& what,
@@ -178,10 +173,13 @@ class Reading {
       if (!alike && found >= Question::most_shown) break;
       try {
         const TableFile file = read(way.selection, scaling, depth);
+        if (!may_scale(file.table, way)) continue;
         if (file.table.rows.size() > 1) asked.answers.push_back({way.flags, ""});
         strong = strong && scaling_of(file.table) == Scaling::strong;
       } catch (const Question& further) {
         const bool scalings = further.answers.front().flags.front() == "--scaling";
+        if (scalings && !may_scale(read(way.selection, Scaling::strong, depth).table, way))
+          continue;
         if (scalings) open.push_back(way);
         asked.alike = asked.alike && (further.alike || scalings);
         for (Question::Answer answer : further.answers) {
@@ -210,7 +208,7 @@ class Reading {
                           const BuiltRows& built,
                           TableKind& kind,
                           std::optional<Question>& asked,
-                          std::vector<Remark>& remarks) {
+                          std::vector<Finding>& remarks) {
     const Answers units = units_of(chosen);
     asked.emplace(table.place + ": the time has no unit, in the header or the cells", units);
     const bool needed = std::ranges::any_of(built.rows, [](const TableRow& row) {
@@ -218,15 +216,14 @@ class Reading {
     });
     if (needed || !built.time_unit.empty()) throw Question(*asked);
     kind.relative = true;
-    remarks.emplace_back("the time has no unit: ratios hold, times are in the unit of the table",
-                         fmt::format(" (--rename {} says seconds)", units.front().flags.back()));
+    remarks.emplace_back(FindingId::time_without_unit, units.front().flags.back());
   }
 
   /// Parts that leave little of the time say nothing of that rest; where they are of another amount
   /// in several rows, they are no parts of it.
   static void settle_parts(std::vector<TableRow>& rows,
                            TableKind& kind,
-                           std::vector<Remark>& remarks) {
+                           std::vector<Finding>& remarks) {
     constexpr double exact = 0.005;
     constexpr double little = 0.1;
     // Communication alone is no time where a rate is given.
@@ -253,17 +250,16 @@ class Reading {
     });
     if (off > 0 && !idle && least >= -exact && most <= little) {
       for (TableRow& row : rows) idle_of(row) = std::max(0.0, *row.time_s - *sum_of(row.parts_s));
-      remarks.emplace_back(fmt::format(
-          "the parts leave up to {:.2g} % of the time: it is taken as waiting", 100.0 * most));
+      remarks.emplace_back(FindingId::rest_is_waiting, 100.0 * most);
     } else if (off > 1 || (only_compute && least < -exact)) {
       for (TableRow& row : rows) row.parts_s = {};
       kind.read.odd_parts = true;
-      remarks.emplace_back("the parts do not add up to the time: they are left out");
+      remarks.emplace_back(FindingId::parts_left_out);
     }
   }
 
   /// Efficiencies alone, or speed-ups, that are not 1 at the least count are against 1.
-  static void add_row_of_one(std::vector<TableRow>& rows, std::vector<Remark>& remarks) {
+  static void add_row_of_one(std::vector<TableRow>& rows, std::vector<Finding>& remarks) {
     TableRow one = *std::ranges::min_element(rows, {}, &TableRow::count);
     const bool measured = one.time_s || one.throughput || one.has_parts();
     const bool speedups = one.stated_speedup.has_value();
@@ -276,8 +272,8 @@ class Reading {
     if (one.stated_efficiency) one.stated_efficiency = whole;
     if (speedups) one.stated_speedup = 1.0;
     rows.insert(rows.begin(), std::move(one));
-    remarks.emplace_back(fmt::format("the table's {} are against 1, which is no row of it",
-                                     speedups ? "speed-ups" : "efficiencies"));
+    remarks.emplace_back(speedups ? FindingId::speedups_against_one
+                                  : FindingId::efficiencies_against_one);
   }
 
   /// The time of no unit, as a column that states one.
@@ -470,22 +466,19 @@ class Reading {
       kind.growing_models = kind.read.of_flops && grows_in_each_row(table, chosen);
       if (!kind.growing_models) kind.doubts.push_back(*identity);
     }
-    if (const auto note = odd_note(table, chosen)) {
-      Remark doubt(fmt::format("some rows are of another program by their own note ({})", *note));
-      doubt.again = "keep the rows of one program";
-      kind.doubts.push_back(std::move(doubt));
-    }
+    if (const auto note = odd_note(table, chosen))
+      kind.doubts.emplace_back(FindingId::program_noted, *note);
     kind.named_weak = kind.named_weak || cells_say(table, "weak") || size_grows(table, chosen) ||
                       has_word("weak", all_header_words(table.title));
     kind.named_strong = kind.named_strong || cells_say(table, "strong");
-    TableFile result{{}, chosen.ignored};
+    TableFile result{{}, chosen.ignored, unread_columns(table, chosen.columns)};
     settle_price(table, chosen, selection, built.rows, kind, result.ignored);
     ask_iterations(table, built.rows, kind);
     constexpr double most_watts = 2500.0;
     for (const TableRow& row : built.rows)
       if (kind.noun == "GPUs" && row.facts.power_w > most_watts)
         throw UserError("{}: {:g} W are of no one GPU: divide them", row.place, *row.facts.power_w);
-    std::vector<Remark> remarks;
+    std::vector<Finding> remarks;
     if (built.unit_missing) settle_unit(table, chosen, built, kind, result.unit, remarks);
     settle_parts(built.rows, kind, remarks);
     add_row_of_one(built.rows, remarks);
@@ -498,18 +491,13 @@ class Reading {
     if (size) result.table.doubts.erase(result.table.doubts.begin());
     remarks.insert(remarks.end(), result.table.remarks.begin(), result.table.remarks.end());
     if (repeated) {
-      remarks.emplace_back("rows of one count are taken as repeats of one measurement");
+      remarks.emplace_back(FindingId::rows_are_repeats);
       constexpr double too_far = 0.3;
       const auto far = std::ranges::find_if(result.table.rows, [](const TableRow& row) {
         return row.relative_sd.value_or(0.0) > too_far;
       });
-      if (far != result.table.rows.end()) {
-        result.table.doubts.emplace_back(fmt::format(
-            "the rows of count {} differ by {:.0f} %: they may be of different things, not repeats",
-            far->count,
-            100.0 * *far->relative_sd));
-        result.table.doubts.back().again = "keep one row of each count";
-      }
+      if (far != result.table.rows.end())
+        result.table.doubts.emplace_back(FindingId::repeats_apart, far->count, *far->relative_sd);
     }
     const bool timed = result.table.basis != TimeBasis::work_unit;
     if (auto relative = relative_remark(chosen); relative && !timed && result.table.relative)
@@ -528,7 +516,9 @@ RawTable raw_table(std::string_view text, const std::string& file) {
   if (text.starts_with("PK\x03\x04"))
     throw UserError(file +
                     ": a workbook; save its sheet as CSV (in a spreadsheet: save as, CSV UTF-8)");
-  check_text(text, file);
+  if (text.find('\0') != std::string_view::npos)
+    throw UserError("{}: no text in UTF-8 (binary, or saved as UTF-16); save it as CSV in UTF-8",
+                    file);
   const std::string_view begin = trimmed(text);
   const bool toml = file.ends_with(".toml") || begin.starts_with("[[row]]");
   // "[10:05] 4 GPUs" is a line of a log, "{|" of MediaWiki.
@@ -575,12 +565,13 @@ TableFile parse_table(std::string_view text,
   } catch (const Question&) {
     throw;
   } catch (const UserError&) {
-    const RawTable rows = divided ? RawTable{} : last_resort(text, file);
-    try {
-      if (!rows.columns.empty()) return Reading(rows).read(selection, scaling);
-    } catch (const Question&) {
-      throw;
-    } catch (const UserError&) {  // of a way that nobody asked for
+    for (const RawTable& rows : divided ? std::vector<RawTable>{} : last_resorts(text, file)) {
+      try {
+        if (!rows.columns.empty()) return Reading(rows).read(selection, scaling);
+      } catch (const Question&) {
+        throw;
+      } catch (const UserError&) {  // of a way that nobody asked for
+      }
     }
     throw;
   }
@@ -592,13 +583,21 @@ std::vector<NamedTable> read_groups(const std::string& path,
                                     std::optional<Scaling> scaling) {
   const RawTable raw = raw_table(table_text(path), path);
   const Reading reading(raw);
-  return mapped(values_of(raw, by, "--by"), [&](const std::string& value) {
+  auto groups = mapped(values_of(raw, by, "--by"), [&](const std::string& value) {
     TableSelection group = selection;
     group.where.push_back(by + "=" + value);
     NamedTable one{value, reading.read(group, scaling).with_unit(), {}, {}};
     std::erase_if(one.table.stated, [&](const auto& stated) { return stated.column == by; });
     return one;
   });
+  // What differs between machines, and nothing knows what it is.
+  const RawTable table = select(raw, selection);
+  for (const std::string& name : unread_columns(table, Columns(table.columns.size())))
+    if (name != by && !named_meaning(name) &&
+        !(groups.front().table.rows.front().facts.steps && is_word("iterations", name)) &&
+        values_of(table, name, "--by").size() <= groups.size())
+      groups.front().table.doubts.emplace_back(FindingId::columns_may_say_work, name, name);
+  return groups;
 }
 
 TableFile read_table(const std::string& path,

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <map>
 
 // Defined by an assembler file that CMake writes (cmake/embed.cmake).
@@ -32,16 +33,10 @@ WordList words_in(std::string_view text) {
 }
 
 /// In the order of Meaning.
-constexpr std::array<std::string_view, static_cast<std::size_t>(Meaning::identity) + 1>
-    meaning_keys{"count",        "per_node",        "repeat",     "time",
-                 "compute",      "communication",   "idle",       "host",
-                 "io",           "quality",         "work",       "throughput",
-                 "speedup",      "efficiency",      "energy",     "energy_per_work",
-                 "power",        "price",           "latency",    "tensor",
-                 "pipeline",     "context",         "data",       "expert",
-                 "batch",        "replica_batch",   "rank_batch", "micro_batch",
-                 "microbatches", "sequence_length", "steps",      "epochs",
-                 "identity"};
+constexpr std::string_view meaning_keys =
+    "count per_node repeat time compute communication idle host io quality work throughput speedup "
+    "efficiency energy energy_per_work power price latency tensor pipeline context data expert "
+    "batch replica_batch rank_batch micro_batch microbatches sequence_length steps epochs identity";
 
 Dimension dimension_of(toml_file::Table& row) {
   const std::string name = row.text("dimension");
@@ -59,9 +54,10 @@ ColumnName column_name(toml_file::Table& row) {
   if (known.load) known.choice = choice_of_load;
   if (known.generic) known.choice = choice_of_generic;
   const std::string meaning = known.load ? "count" : known.generic ? "time" : key;
-  const auto* const found = std::ranges::find(meaning_keys, meaning);
-  if (found == meaning_keys.end()) row.refuse("no meaning of this name", "meaning");
-  known.meaning = static_cast<Meaning>(found - meaning_keys.begin());
+  const auto keys = split(meaning_keys, ' ');
+  const auto found = std::ranges::find(keys, meaning);
+  if (found == keys.end()) row.refuse("no meaning of this name", "meaning");
+  known.meaning = static_cast<Meaning>(found - keys.begin());
   if (known.meaning == Meaning::count && !known.load) known.choice = choice_of_letters;
   return known;
 }
@@ -101,12 +97,6 @@ const Vocabulary& vocabulary() {
       {scaleworth_asset_columns,
        static_cast<std::size_t>(scaleworth_asset_columns_end - scaleworth_asset_columns)});
   return all;
-}
-
-const Unit* header_unit(const std::string& word) {
-  for (const Unit& unit : vocabulary().units)
-    if (std::ranges::count(unit.in_header, word) > 0) return &unit;
-  return nullptr;
 }
 
 const Noun* noun_of(const std::vector<Noun>& nouns, const std::string& word) {
@@ -174,7 +164,11 @@ std::vector<WordList> header_groups(std::string_view header) {
       end_word();
       groups.emplace_back();
       bracket = false;
-    } else if (std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '+') {
+    } else if (c == ':' && rest.size() > 1 && header_unit(word) &&
+               std::isalpha(static_cast<unsigned char>(rest[1]))) {
+      i += std::min(rest.find_first_of(" )]"), rest.size()) - 1;  // "h:mm", numbers of hours first
+    } else if (std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '+' ||
+               (c == '^' && !word.empty() && std::isdigit(word.back()))) {
       const bool capital = std::isupper(static_cast<unsigned char>(c)) != 0;
       const auto small = [&](std::size_t back) {
         return i >= back && std::islower(static_cast<unsigned char>(header[i - back]));
@@ -199,7 +193,8 @@ bool says_something(const WordList& words) {
     return word == "per" || header_unit(word) || thing_of(word) || work_of(word) ||
            is_word("all", word) || is_word("percent", word) || is_word("money", word) ||
            is_word("step", word) || is_word("run", word) || is_word("filler", word) ||
-           is_word("epoch", word) || word.ends_with("flops") || word.ends_with("flop");
+           is_word("epoch", word) || is_word("relative", word) || word.ends_with("flops") ||
+           word.ends_with("flop");
   });
 }
 
@@ -231,6 +226,8 @@ std::size_t take_divisor(HeaderWords& header, const WordList& words, std::size_t
       header.per_time = hour;
       ++next;
     }
+  } else if (what.starts_with("simulat") && next + 1 < words.size()) {
+    header.per.push_back("simulated " + words[++next]);
   } else if (is_word("step", what)) {
     header.basis = Per::step;
   } else if (is_word("run", what) || is_word("epoch", what)) {
@@ -278,6 +275,12 @@ void take_unit(HeaderWords& header) {
   if (alone && unit->dimension == Dimension::time) header.name.emplace_back("time");
 }
 }  // namespace
+
+const Unit* header_unit(const std::string& word) {
+  for (const Unit& unit : vocabulary().units)
+    if (std::ranges::count(unit.in_header, word) > 0) return &unit;
+  return nullptr;
+}
 
 bool is_word(std::string_view use, std::string_view word) {
   const auto found = vocabulary().lists.find(use);
@@ -337,13 +340,17 @@ HeaderWords header_words(const std::string& text) {
   for (std::size_t group = 0; group < groups.size(); ++group) {
     WordList words = groups[group];
     const bool bracket = group % 2 == 1;
-    if (bracket && words.size() == 2 && is_word("filler", words.front()))
+    // "(in s)", "(10^3 s)"
+    if (bracket && words.size() == 2 &&
+        (is_word("filler", words[0]) || (power_of_ten(words[0]) > 1.0 && header_unit(words[1]))))
       words.erase(words.begin());
     for (std::size_t i = 0; i < words.size(); ++i) {
       const std::string next = i + 1 < words.size() ? words[i + 1] : "";
       // "virtual CPUs", "max steps", "error rate", "min per epoch"
       const bool of_things = thing_of(next) || (i + 2 == words.size() && is_word("step", next)) ||
                              (words[i] == "error" && next == "rate") ||
+                             (i > 0 && next.empty() && words[i].starts_with("err") &&
+                              is_word("quality", words[i - 1])) ||
                              (words[i] == "min" && next == "per");
       if (is_word("not_measured", words[i]) && !of_things && !(bracket && header_unit(words[i])))
         header.not_measured = true;
@@ -374,7 +381,8 @@ HeaderWords header_words(const std::string& text) {
       header.percent = header.percent || is_word("percent", word);
       header.all_of_them = header.all_of_them || is_word("all", word);
       const bool alone = words.size() == 1 && groups.size() == 1;
-      if ((alone || !is_word("filler", word)) && !is_word("percent", word))
+      const bool note = bracket && words.size() == 1 && is_word("all", word) && !thing_of(word);
+      if ((alone || !is_word("filler", word)) && !is_word("percent", word) && !note)
         header.name.push_back(word);
       ++i;
     }
@@ -383,10 +391,23 @@ HeaderWords header_words(const std::string& text) {
   return header;
 }
 
+double power_of_ten(const std::string& word) {
+  for (const auto& [use, factor] :
+       {std::pair{"thousand", 1e3}, {"million", 1e6}, {"billion", 1e9}, {"trillion", 1e12}})
+    if (is_word(use, word)) return factor;
+  std::string digits(trimmed(word, "xs"));
+  if (digits.starts_with("10^")) digits.replace(0, 3, "1e");
+  const double exponent = std::log10(parse_number<double>(digits).value_or(0.0));
+  return exponent > 0.0 && exponent == std::round(exponent) ? std::pow(10.0, exponent) : 1.0;
+}
+
 double header_scale(const WordList& words) {
-  for (const auto& [use, factor] : {std::pair{"thousand", 1e3}, {"million", 1e6}, {"billion", 1e9}})
-    for (const std::string& word : words)
-      if (is_word(use, word) && (word.size() > 1 || &word == &words.back())) return factor;
+  for (const std::string& word : words) {
+    const auto next = words.begin() + (&word - words.data()) + 1;
+    const bool plain = word != "1000" && word.find_first_not_of("0123456789") == word.npos;
+    const bool counts = word.size() > 1 || next == words.end() || work_of(*next);
+    if (counts && !plain && power_of_ten(word) >= 1e3) return power_of_ten(word);
+  }
   return 1.0;
 }
 

@@ -55,7 +55,8 @@ struct TableSelection {
 
 struct TableFile {
   ScalingTable table;
-  std::vector<std::string> ignored;  // columns that mean nothing here
+  std::vector<std::string> ignored;   // columns that mean nothing here
+  std::vector<std::string> unread{};  // those of them that may say what work was done
   /// What to ask where seconds are needed and the time states no unit.
   std::optional<Question> unit{};
 
@@ -89,8 +90,8 @@ RawTable assigned_rows(std::string_view text, const std::string& file);
 /// The cells of a text that is no TOML and no JSON. Throws UserError as `parse_table`.
 RawTable read_cells(std::string_view text, const std::string& file);
 
-/// As `rows_of_numbers`, where nothing else makes the text a table.
-RawTable last_resort(std::string_view text, const std::string& file);
+/// As `rows_of_numbers` and `numbered_text`, where nothing else makes the text a table.
+std::vector<RawTable> last_resorts(std::string_view text, const std::string& file);
 
 /// The cells of a table as `parse_table` takes it, with counts in the header made rows. Throws
 /// UserError for what is none, and where commas or points between semicolons may be either.
@@ -239,6 +240,8 @@ std::string rate_in(const std::string& cell);
 bool is_word(std::string_view use, std::string_view word);
 bool has_word(std::string_view use, const WordList& words);
 const std::vector<Unit>& table_units();
+/// "hours" by "hrs"; null for other words.
+const Unit* header_unit(const std::string& word);
 /// Null for a name that data/columns.toml does not have: "total_time".
 const ColumnName* column_named(const std::string& key);
 /// What work is counted in, "samples" by "sample"; null for other words.
@@ -269,7 +272,9 @@ HeaderWords header_words(const std::string& text);
 void drop_common_divisor(WordList& names);
 /// Every word of a header, in small letters.
 WordList all_header_words(const std::string& header);
-/// 1000 of "requests (thousands)", 1e9 of "tokens_B", else 1.
+/// 1000 of "thousand", "k", "10^3", "x1000", "1000s", else 1.
+double power_of_ten(const std::string& word);
+/// 1000 of "requests (thousands)", "ktok/s" and "k tokens/s", 1e9 of "tokens_B", else 1.
 double header_scale(const WordList& words);
 
 /// Of "time_ms", "comm (s)", "idle [h]", "# GPUs", "tok_per_s_per_gpu" ... in any case; absent for
@@ -352,6 +357,9 @@ TableKind kind_of(const Columns& columns);
 std::string currency_in(const std::string& text);
 /// "EUR" of a column of prices, by its header and its cells; empty for USD, and for none.
 std::string currency_of(const RawTable& table, const std::string& column);
+/// Columns of numbers that differ between rows, that nothing reads and that follow from nothing
+/// else: the work of a run, its quality, or anything.
+std::vector<std::string> unread_columns(const RawTable& table, const Columns& columns);
 /// The columns that say with one text for all rows what ran, or how.
 std::vector<StatedOfJob> stated_of_job(const RawTable& table, const Columns& columns);
 
@@ -426,7 +434,7 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count);
 
 /// "params_B differs between rows (1.7, 3.6 ...)" of the first column that says which program or
 /// machine a row is of; absent where all rows are of one.
-std::optional<Remark> identity_remark(const RawTable& table, const ChosenColumns& chosen);
+std::optional<Finding> identity_remark(const RawTable& table, const ChosenColumns& chosen);
 
 /// Whether the models differ from each row to the next count.
 bool grows_in_each_row(const RawTable& table, const ChosenColumns& chosen);

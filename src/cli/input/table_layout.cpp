@@ -145,6 +145,12 @@ std::string with_plain_bars(std::string_view text) {
       R"(\[[0-9.]{1,20} \w?s ([0-9.]{1,20} \w?s) [0-9.]{1,20} \w?s\])");
   if (has("ns/op")) plain = std::regex_replace(plain, name, "$1  $2  ");
   if (has("s]")) plain = std::regex_replace(plain, interval, "$1");
+  // hyperfine's summary says how many times as long as the first the others took.
+  static const std::regex first("(^|\n)[ ']*([^\n']{1,300})'? ran\n");
+  static const std::regex other("([0-9.]{1,20})[^\n]{0,30} times faster than '?([^\n']{1,300})'?");
+  if (has("times faster than") && !has("Time (mean"))
+    plain = std::regex_replace(
+        std::regex_replace(plain, first, "$1$2 time: 1\n"), other, "$2 time: $1");
   if (has("\\\\") && has("&")) {
     for (const char* gone : {"\\\\", "\\hline", "\\midrule", "\\toprule", "\\bottomrule"})
       replace_all(plain, gone, "");
@@ -248,10 +254,6 @@ std::vector<std::size_t> starts_of(std::string_view header) {
   return starts;
 }
 
-bool is_known(const std::string& name) {
-  return named_meaning(name).has_value();
-}
-
 /// Divides lines into cells.
 class CellReader {
  public:
@@ -349,12 +351,6 @@ std::size_t filled(const Cells& cells) {
       std::ranges::count_if(cells, [](const std::string& cell) { return !cell.empty(); }));
 }
 
-/// "3.78 s"
-bool is_quantity(const std::string& cell) {
-  const auto number = cell_number(cell, Comma::thousands);
-  return number && number->unit;
-}
-
 bool is_measured(const std::string& cell) {
   return cell_number(cell, Comma::thousands).has_value();
 }
@@ -377,6 +373,7 @@ bool is_header(const Cells& cells) {
 std::size_t header_line(const std::vector<TextLine>& lines, const CellReader& reader) {
   std::optional<std::size_t> known;
   std::optional<std::size_t> divided;
+  std::size_t counted = 0;  // rows below it, as "2 GPUs | 55 s"
   for (std::size_t i = 0; i < std::min(lines.size(), most_titles); ++i) {
     const bool comment = lines[i].text.starts_with('#') && reader.separator() != '|';
     const Cells cells = reader.cells(lines[i]);
@@ -384,12 +381,16 @@ std::size_t header_line(const std::vector<TextLine>& lines, const CellReader& re
     // "CPU-4 | 0.229 | 436.1" is a row.
     const auto numbers = static_cast<std::size_t>(std::ranges::count_if(cells, is_measured));
     const bool named = std::ranges::any_of(cells, [&](const std::string& cell) {
-      const bool digits = cell.find_first_of("0123456789") != std::string::npos;
-      return names_a_count(cell) && !(digits && 2 * numbers >= filled(cells));
+      return names_a_count(cell) &&
+             !(2 * numbers >= filled(cells) && !counts_said(cell, true).empty());
     });
-    if (named || is_header(cells)) return i;
+    if (named || is_header(cells)) return counted > 1 ? *divided : i;
     if (comment) continue;
-    if (!known && std::ranges::count_if(cells, is_known) > 1) known = i;
+    const auto meant =
+        std::ranges::count_if(mapped(cells, named_meaning), &std::optional<Meaning>::has_value);
+    if (!known && meant > 1) known = i;
+    const bool counts = !counts_said(cells.front(), true).empty() && has_digit(cells[1]);
+    if (divided && counts && reader.separator() == '|') ++counted;
     if (!divided) divided = i;
   }
   return known.value_or(divided.value_or(0));
@@ -483,10 +484,7 @@ void fit_cells(Cells& cells, std::size_t columns, char separator, const std::str
 bool is_summary(const Cells& cells) {
   const auto first = std::ranges::find_if(cells, [](const auto& cell) { return !cell.empty(); });
   if (first == cells.end()) return false;
-  std::string word;
-  for (const char c : trimmed(*first, " *_:"))
-    word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return is_word("summary", word);
+  return is_word("summary", lower_case(trimmed(*first, " *_:")));
 }
 
 /// "ns/op", where that stands behind the number in most cells of a column.
@@ -540,6 +538,9 @@ RawTable table_below(const std::vector<TextLine>& lines,
   };
   const auto measured = std::ranges::count_if(table.columns, is_measured);
   const auto names = std::ssize(table.columns) - measured;
+  const auto is_quantity = [](const std::string& cell) {  // "3.78 s"
+    return cell_number(cell, Comma::thousands).value_or(CellNumber{}).unit != nullptr;
+  };
   const bool unnamed = std::ranges::any_of(table.columns, is_quantity) ||
                        (measured > 0 && names == 0) ||
                        (measured > 1 && names == 1 && std::ranges::any_of(table.columns, fraction));
@@ -612,10 +613,23 @@ void append(RawTable& table, const RawTable& other) {
   for (RawRow& row : table.rows) row.cells.resize(table.columns.size());
   table.left_out.insert(table.left_out.end(), other.left_out.begin(), other.left_out.end());
 }
+/// With the counts of its rows in a column as the next table heads it: "GPUs" of "gpu" and of "2 x
+/// A100".
+RawTable counted_as(RawTable table, const Cells& next) {
+  if (next == table.columns || std::ranges::any_of(table.columns, names_a_count)) return table;
+  table = counts_as_rows(std::move(table));
+  std::string& counts = table.columns.front();
+  const std::string noun = counts == "count" ? "GPUs" : counted_noun(counts);
+  for (const std::string& name : next)
+    if (names_a_count(name) && table_column(name, "")->noun == noun) counts = name;
+  return table;
+}
 }  // namespace
 
-RawTable last_resort(std::string_view text, const std::string& file) {
-  return rows_of_numbers(lines_of(with_plain_bars(text)), file);
+std::vector<RawTable> last_resorts(std::string_view text, const std::string& file) {
+  const std::string plain = with_plain_bars(text);
+  const std::vector<TextLine> lines = lines_of(plain);
+  return {rows_of_numbers(lines, file), numbered_text(lines, file)};
 }
 
 RawTable read_cells(std::string_view text, const std::string& file) {
@@ -643,8 +657,7 @@ RawTable read_cells(std::string_view text, const std::string& file) {
   std::optional<RawTable> all;
   for (std::size_t i = 0; i < headers.size(); ++i) {
     const std::string title = title_of(headers[i]);
-    std::size_t end = lines.size();
-    if (i + 1 < headers.size()) end = headers[i + 1];
+    std::size_t end = i + 1 < headers.size() ? headers[i + 1] : lines.size();
     if (end < lines.size() && end > headers[i] + 2 && !title_of(end).empty()) --end;
     RawTable table;
     try {
@@ -655,6 +668,8 @@ RawTable read_cells(std::string_view text, const std::string& file) {
       return said;
     }
     table.title = title;
+    if (i == 0 && headers.size() > 1)
+      table = counted_as(std::move(table), reader.cells(lines[headers[1]]));
     if (headers.size() > 1) {
       table.columns.emplace_back("table");
       const std::string name = title.empty() ? std::to_string(i + 1) : title;

@@ -81,14 +81,11 @@ bool holds_no_more(const Json& value) {
   return std::ranges::none_of(value, [](const Json& one) { return one.is_structured(); });
 }
 
-bool is_whole(const std::string& key) {
-  return !key.empty() && key.find_first_not_of("0123456789") == std::string::npos;
-}
-
 /// {1: 33.2, 2: 17.1}
 bool counts(const Json& value) {
   std::size_t counted = 0;
-  for (const auto& [key, one] : value.items()) counted += is_whole(key) ? 1 : 0;
+  for (const auto& [key, one] : value.items())
+    counted += key.find_first_not_of("0123456789") == key.npos ? 1 : 0;
   return value.is_object() && counted > 1 && counted == value.size();
 }
 

@@ -68,8 +68,7 @@ struct CountedRows {
         const std::string cell = cell_text(row.cells[i]);
         const auto letters =
             std::ranges::count_if(cell, [](unsigned char c) { return std::isalpha(c) != 0; });
-        const bool digits = cell.find_first_of("0123456789") != std::string::npos;
-        return letters >= word || (letters > 0 && !digits);
+        return letters >= word || (letters > 0 && !has_digit(cell));
       });
       if (!chosen.columns[i] && words && values_of(table, i).size() == table.rows.size()) return i;
     }

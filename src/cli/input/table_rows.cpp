@@ -4,7 +4,6 @@
 #include "src/core/files/toml_table.h"
 #include "src/core/whole_number.h"
 
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <map>
@@ -26,56 +25,6 @@ struct Draft {
   bool parts_per_step = false;
   bool parts_per_run = false;
 };
-
-/// What a cell is stored in; nothing for a column that is read otherwise.
-using Member = std::variant<std::monostate,
-                            int TableRow::*,
-                            std::optional<double> TableRow::*,
-                            std::optional<double> RowFacts::*,
-                            std::optional<int> Layout::*,
-                            std::optional<double> Draft::*,
-                            std::optional<int> Draft::*,
-                            PartGroup>;
-
-/// In the order of Meaning.
-constexpr std::array<Member, static_cast<std::size_t>(Meaning::identity) + 1> members{
-    Member{&TableRow::count},
-    Member{&Draft::per_node},
-    Member{},  // repeat
-    Member{&TableRow::time_s},
-    Member{PartGroup::compute},
-    Member{PartGroup::communication},
-    Member{PartGroup::idle},
-    Member{PartGroup::host},
-    Member{PartGroup::io},
-    Member{&TableRow::quality},
-    Member{&TableRow::work},
-    Member{&TableRow::throughput},
-    Member{&TableRow::stated_speedup},
-    Member{&TableRow::stated_efficiency},
-    Member{&TableRow::energy_j},
-    Member{&TableRow::energy_per_work_j},
-    Member{&RowFacts::power_w},
-    Member{},  // price
-    Member{},  // latency
-    Member{&Layout::tensor},
-    Member{&Layout::pipeline},
-    Member{&Layout::context},
-    Member{&Layout::data},
-    Member{&Layout::expert},
-    Member{&RowFacts::batch},
-    Member{&Draft::replica_batch},
-    Member{&Draft::rank_batch},
-    Member{&Draft::micro_batch},
-    Member{&RowFacts::microbatches},
-    Member{&RowFacts::sequence_length},
-    Member{&RowFacts::steps},
-    Member{&RowFacts::epochs},
-    Member{}};  // identity
-
-bool is_empty(const RawCell& cell) {
-  return std::holds_alternative<std::monostate>(cell) || cell == RawCell{""};
-}
 
 CellNumber number_in(const RawCell& cell,
                      const TableColumn& column,
@@ -125,39 +74,57 @@ int whole(double value, const TableColumn& column, const std::string& place) {
   return static_cast<int>(value);
 }
 
-/// Stores a cell's `value`, in base units, in the member of its column.
-struct Put {
-  Draft& draft;
-  const TableColumn& column;
-  const std::string& place;
-  double value;
+/// Where a number of this meaning is stored; null for a whole number, and for what is read
+/// otherwise.
+std::optional<double>* place_in(Draft& draft, Meaning meaning) {
+  TableRow& row = draft.row;
+  RowFacts& facts = row.facts;
+  const auto part = [&](PartGroup group) { return &row.parts_s[index_of(group)]; };
+  if (meaning == Meaning::time) return &row.time_s;
+  if (meaning == Meaning::compute) return part(PartGroup::compute);
+  if (meaning == Meaning::communication) return part(PartGroup::communication);
+  if (meaning == Meaning::idle) return part(PartGroup::idle);
+  if (meaning == Meaning::host) return part(PartGroup::host);
+  if (meaning == Meaning::io) return part(PartGroup::io);
+  if (meaning == Meaning::quality) return &row.quality;
+  if (meaning == Meaning::work) return &row.work;
+  if (meaning == Meaning::throughput) return &row.throughput;
+  if (meaning == Meaning::speedup) return &row.stated_speedup;
+  if (meaning == Meaning::efficiency) return &row.stated_efficiency;
+  if (meaning == Meaning::energy) return &row.energy_j;
+  if (meaning == Meaning::energy_per_work) return &row.energy_per_work_j;
+  if (meaning == Meaning::power) return &facts.power_w;
+  if (meaning == Meaning::batch) return &facts.batch;
+  if (meaning == Meaning::replica_batch) return &draft.replica_batch;
+  if (meaning == Meaning::rank_batch) return &draft.rank_batch;
+  if (meaning == Meaning::micro_batch) return &draft.micro_batch;
+  if (meaning == Meaning::microbatches) return &facts.microbatches;
+  if (meaning == Meaning::sequence_length) return &facts.sequence_length;
+  if (meaning == Meaning::steps) return &facts.steps;
+  return meaning == Meaning::epochs ? &facts.epochs : nullptr;
+}
 
-  void operator()(std::monostate) const {
-    RowFacts& facts = draft.row.facts;
-    if (column.meaning == Meaning::price) facts.price = dollars_per_hour(value);
-    if (column.meaning == Meaning::latency) facts.latencies.push_back({column.latency, value});
-  }
-  void operator()(int TableRow::*member) const { draft.row.*member = whole(value, column, place); }
-  void operator()(std::optional<double> TableRow::*member) const {
-    draft.row.*member = value;
-    if (column.meaning == Meaning::quality) draft.row.better_quality = column.better_quality;
-  }
-  void operator()(std::optional<double> RowFacts::*member) const {
-    draft.row.facts.*member = value;
-  }
-  void operator()(std::optional<int> Layout::*member) const {
-    draft.row.facts.layout.*member = whole(value, column, place);
-  }
-  void operator()(std::optional<double> Draft::*member) const { draft.*member = value; }
-  void operator()(std::optional<int> Draft::*member) const {
-    draft.*member = whole(value, column, place);
-  }
-  void operator()(PartGroup part) const {
-    draft.row.parts_s[index_of(part)] = value;
-    draft.parts_per_step = draft.parts_per_step || column.per == Per::step;
-    draft.parts_per_run = draft.parts_per_run || column.per == Per::run;
-  }
-};
+/// Stores a cell's `value`, in base units.
+void put(Draft& draft, const TableColumn& column, const std::string& place, double value) {
+  const Meaning meaning = column.meaning;
+  RowFacts& facts = draft.row.facts;
+  Layout& layout = facts.layout;
+  if (auto* const number = place_in(draft, meaning)) *number = value;
+  if (meaning == Meaning::quality) draft.row.better_quality = column.better_quality;
+  if (meaning == Meaning::price) facts.price = dollars_per_hour(value);
+  if (meaning == Meaning::latency) facts.latencies.push_back({column.latency, value});
+  const auto counted = [&] { return whole(value, column, place); };
+  if (meaning == Meaning::count) draft.row.count = counted();
+  if (meaning == Meaning::per_node) draft.per_node = counted();
+  if (meaning == Meaning::tensor) layout.tensor = counted();
+  if (meaning == Meaning::pipeline) layout.pipeline = counted();
+  if (meaning == Meaning::context) layout.context = counted();
+  if (meaning == Meaning::data) layout.data = counted();
+  if (meaning == Meaning::expert) layout.expert = counted();
+  const bool part = meaning >= Meaning::compute && meaning <= Meaning::io;
+  draft.parts_per_step = draft.parts_per_step || (part && column.per == Per::step);
+  draft.parts_per_run = draft.parts_per_run || (part && column.per == Per::run);
+}
 
 /// Parts of one step under a time of a run, or the other way round, brought to the time's basis.
 void match_parts(Draft& draft, bool time_per_step) {
@@ -178,16 +145,20 @@ void match_parts(Draft& draft, bool time_per_step) {
   }
 }
 
-/// Batch and microbatches from the batch of a rank, a replica and a microbatch.
-void complete_batch(Draft& draft) {
+/// Batch and microbatches from the batch of a rank, a replica and a microbatch. `accumulated`: the
+/// micro-batches are those that a rank adds up, not those of a pipeline.
+void complete_batch(Draft& draft, bool accumulated) {
   RowFacts& facts = draft.row.facts;
   const Layout& layout = facts.layout;
   const auto& replicas = layout.data;
-  if (!facts.batch && draft.rank_batch) {
-    const int ranks =
-        layout.tensor.value_or(1) * layout.pipeline.value_or(1) * layout.context.value_or(1);
-    facts.batch = *draft.rank_batch * std::max(1, draft.row.count / std::max(1, ranks));
-  }
+  const int ranks =
+      layout.tensor.value_or(1) * layout.pipeline.value_or(1) * layout.context.value_or(1);
+  const int copies = std::max(1, replicas.value_or(draft.row.count / std::max(1, ranks)));
+  const auto& several = facts.microbatches;
+  if (!facts.batch && draft.rank_batch)
+    facts.batch = *draft.rank_batch * copies * (accumulated ? several.value_or(1.0) : 1.0);
+  if (!facts.batch && draft.micro_batch && several)
+    facts.batch = *draft.micro_batch * copies * *several;
   if (!replicas || *replicas < 1) return;
   if (!facts.batch && draft.replica_batch) facts.batch = *draft.replica_batch * *replicas;
   const bool known = facts.batch && draft.micro_batch && *draft.micro_batch > 0.0;
@@ -214,23 +185,61 @@ std::optional<std::string> failure_of(const RawTable& table, const RawRow& row) 
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const std::string text(trimmed(plain_text(cell_text(row.cells[i]))));
     const auto number = parse_number<double>(text);
+    // Most are measurements.
+    if (text.empty() || (number && *number != std::floor(*number))) continue;
+    const WordList words = all_header_words(table.columns[i]);
+    if (words.empty()) continue;
+    const bool none = text == "nan" || text == "inf";
+    if (none && named_meaning(table.columns[i]) == Meaning::quality) return text;
     const bool no = text == "false" || text == "no" || number == 0.0;
     const bool word = !number && is_missing(row.cells[i]);  // "timeout", but "none" is no error
-    const bool yes = text == "true" || text == "yes" || (word && text.size() > 4);
-    const bool none = text == "nan" || text == "inf";
-    const bool exit =
-        number.value_or(0.0) != 0.0 && table.columns[i].find("xit") != std::string::npos;
-    if (!no && !word && !yes && !none && !exit && !(number >= first_error)) continue;
-    if (none && named_meaning(table.columns[i]) == Meaning::quality) return text;
-    const WordList words = all_header_words(table.columns[i]);
+    const bool yes = text == "true" || text == "yes" || number == 1.0 || (word && text.size() > 4);
     const bool outcome = has_word("outcome", words);
     const bool code = std::ranges::count(words, "status") + std::ranges::count(words, "code") > 0;
-    if ((has_word("succeeded", words) && no) || (has_word("failed", words) && yes) ||
-        (outcome && (word || (code && number >= first_error))) || (exit && code))
+    // -9, or Slurm's "9:0": the status and the signal
+    const bool exit = has_word("exit_code", words) && text.size() < 8 &&
+                      text.find_first_not_of("0123456789:-") == std::string::npos &&
+                      text.find_first_of("123456789") != std::string::npos;
+    // "CUDA out of memory" below "error", but no "none"
+    const bool message = !number && !is_word("no_error", text) &&
+                         is_word("failed", words.front()) && !has_digit(text.substr(0, 1)) &&
+                         (words.size() == 1 || is_word("message", words.back()));
+    if ((has_word("succeeded", words) && no) || (has_word("failed", words) && yes) || message ||
+        (outcome && (word || (code && number >= first_error))) || exit)
       return printable(outcome ? cell_text(row.cells[i])
                                : table.columns[i] + " " + cell_text(row.cells[i]));
   }
   return std::nullopt;
+}
+
+std::vector<std::string> unread_columns(const RawTable& table, const Columns& columns) {
+  const auto has = [&](Meaning meaning) { return find_column(columns, meaning) != nullptr; };
+  const bool batch =
+      has(Meaning::batch) || (has(Meaning::micro_batch) && has(Meaning::microbatches));
+  // Its iterations are how often a benchmark was repeated.
+  const bool benchmark = std::ranges::any_of(table.columns, [](const std::string& name) {
+    return std::ranges::count(all_header_words(name), "benchmark") > 0;
+  });
+  std::vector<std::string> unread;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string& name = table.columns[i];
+    if (benchmark && has_word("iterations", all_header_words(name))) continue;
+    const HeaderWords header = header_words(name);
+    const auto meaning = named_meaning(name);
+    // A micro-batch, or how many there are, is no batch without the other.
+    const bool part =
+        !batch && (meaning == Meaning::micro_batch || meaning == Meaning::microbatches);
+    bool read = (!part && (columns[i] || (meaning && meaning != Meaning::quality))) ||
+                header.not_measured || header.per_time || !header.per.empty() ||
+                (header.unit && !has_word("simulated", header.name)) || is_unnamed(name) ||
+                has_word("aside", all_header_words(name)) || !has_numbers(table, i) ||
+                !says_numbers(table, i) || values_of(table, i).size() < 2;
+    for (std::size_t other = 0; other < columns.size() && !read; ++other)  // a ratio
+      read = other != i && columns[other] &&
+             (ratios_agree(table, i, other, false) || ratios_agree(table, i, other, true));
+    if (!read) unread.push_back(name);
+  }
+  return unread;
 }
 
 namespace {
@@ -252,11 +261,9 @@ std::optional<std::string> missing_in(const RawRow& row,
       const std::string count = cell_text(cell);
       if (missing) return count;
       // "Original" among numbers.
-      const bool word =
-          several && !count.empty() && count.find_first_of("0123456789") == count.npos;
-      if (word) return "no count";
+      if (several && !count.empty() && !has_digit(count)) return "no count";
       const auto number = cell_number(count, Comma::thousands);
-      const bool none = number && number->value == 0.0 && !is_empty(cell);
+      const bool none = number && number->value == 0.0 && !cell_text(cell).empty();
       if (none && several) return "no count";
       if (!number && has_word("serial", all_header_words(count))) return "no count";
       const bool fraction = count.find('/') != std::string::npos &&
@@ -265,7 +272,7 @@ std::optional<std::string> missing_in(const RawRow& row,
       continue;
     }
     if (!is_measurement(*columns[i]) && columns[i]->meaning != Meaning::compute) continue;
-    if (!missing && !is_empty(cell)) return std::nullopt;
+    if (!missing && !cell_text(cell).empty()) return std::nullopt;
     if (!why || *why == empty) why = missing ? printable(cell_text(cell)) : empty;
   }
   return why;
@@ -302,6 +309,16 @@ struct RowReader {
     draft.row.time_s = *draft.row.time_s / draft.row.count;
   }
 
+  /// Throws UserError for what is of a GPU where rows count what has several, or parts of it.
+  void check_counted(const Draft& draft, const TableColumn& column) const {
+    const TableColumn* const count = find_column(columns, Meaning::count);
+    const bool other = count && (count->nodes || is_word("part_of_machine", count->noun));
+    if (other && !draft.per_node && counted_noun(column.rank) == "GPUs")
+      refuse_column(draft.row.place,
+                    column,
+                    "is of a GPU, the rows count " + count->noun + ": add gpus, or gpus_per_node");
+  }
+
   TableRow row(const RawRow& raw) {
     Draft draft;
     draft.row.place = raw.place;
@@ -314,7 +331,7 @@ struct RowReader {
       const bool tokens = column.meaning == Meaning::batch && column.per == Per::step;
       if (tokens && find_column(columns, Meaning::replica_batch)) continue;
       const RawCell& cell = raw.cells[i];
-      if (is_empty(cell) || is_missing(cell) || is_remark(cell, column, columns)) {
+      if (cell_text(cell).empty() || is_missing(cell) || is_remark(cell, column, columns)) {
         if (column.meaning == Meaning::count || column.meaning == Meaning::per_node)
           refuse_column(raw.place, column, "is empty");
         continue;
@@ -341,16 +358,19 @@ struct RowReader {
       per_rank = per_rank || column.per_rank;
       load = load || column.load;
       time_per_step = time_per_step || (column.meaning == Meaning::time && column.per == Per::step);
-      std::visit(Put{draft, column, raw.place, column.load ? std::round(base * 1e6) / 1e6 : base},
-                 members[static_cast<std::size_t>(column.meaning)]);
+      put(draft, column, raw.place, column.load ? std::round(base * 1e6) / 1e6 : base);
     }
     if (draft.per_node) draft.row.count *= *draft.per_node;
+    for (const Meaning of_gpu : {Meaning::price, Meaning::power, Meaning::rank_batch})
+      if (const TableColumn* const column = find_column(columns, of_gpu))
+        check_counted(draft, *column);
     share_time(draft);
     if (per_rank && !load && draft.row.throughput)
       draft.row.throughput = *draft.row.throughput * draft.row.count;
     std::ranges::sort(draft.row.facts.latencies, {}, &Latency::name);
     match_parts(draft, time_per_step);
-    complete_batch(draft);
+    const TableColumn* const several = find_column(columns, Meaning::microbatches);
+    complete_batch(draft, several && has_word("accumulation", all_header_words(several->name)));
     return draft.row;
   }
 };
@@ -378,7 +398,7 @@ void count_loads(const RawTable& table, Columns& columns) {
     std::vector<double> loads;
     for (const RawRow& row : table.rows) {
       const RawCell& cell = row.cells[i];
-      if (is_empty(cell) || is_missing(cell)) continue;
+      if (cell_text(cell).empty() || is_missing(cell)) continue;
       const double load = number_in(cell, *columns[i], row.place, table.comma).value;
       if (std::abs(load) < most_count) loads.push_back(load);
     }
@@ -414,6 +434,10 @@ void leave_out_missing(RawTable& table, const Columns& columns) {
 
 BuiltRows built_rows(const RawTable& table, Columns& columns) {
   count_loads(table, columns);
+  // A rate says what was done, whatever else is counted.
+  const bool rate = find_column(columns, Meaning::throughput) != nullptr;
+  for (auto& column : columns)
+    if (rate && column && column->meaning == Meaning::work && column->generic) column.reset();
   RowReader reader{table, columns};
   BuiltRows built;
   for (const RawRow& row : table.rows) built.rows.push_back(reader.row(row));
@@ -425,7 +449,8 @@ BuiltRows built_rows(const RawTable& table, Columns& columns) {
     if (row.facts.epochs || !row.facts.steps) return row.facts.epochs;
     return *row.facts.steps * (batches ? *step(row) : 1.0);
   });
-  const bool known = (time && time->per == Per::step) || any_has(built.rows, &TableRow::work) ||
+  const bool known = (time && (time->per == Per::step || time->epoch)) ||
+                     any_has(built.rows, &TableRow::work) ||
                      any_has(built.rows, &TableRow::throughput);
   constexpr double rounded = 1.01;  // steps, of the same samples
   const auto least = built.rows.empty() ? std::nullopt : std::ranges::min(lengths);

@@ -52,16 +52,17 @@ bool has(const Columns& columns, Meaning meaning) {
   return find_column(columns, meaning) != nullptr;
 }
 
+/// Whether a column of the meaning is no `other`: generic, relative.
+bool has_own(const Columns& columns, Meaning meaning, bool TableColumn::*other) {
+  return std::ranges::any_of(columns, [=](const auto& column) {
+    return column && column->meaning == meaning && !((*column).*other);
+  });
+}
+
 /// A "gpu" with no number in any cell is the name of a machine.
 void name_machines(Columns& columns, const RawTable& table) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     auto& column = columns[i];
-    // "CPU/Node" of 25 % is a load.
-    if (column && column->meaning == Meaning::per_node &&
-        std::ranges::any_of(table.rows, [&](const RawRow& row) {
-          return cell_text(row.cells[i]).find('%') != std::string::npos;
-        }))
-      column.reset();
     if (!column || column->meaning != Meaning::count || !column->singular) continue;
     if (has_numbers(table, i)) continue;
     column->meaning = Meaning::identity;
@@ -254,6 +255,10 @@ void number_repeats(Columns& columns, const RawTable& table) {
     const bool few = !numbers.empty() && 2.0 * *std::ranges::max_element(numbers) <= all;
     if (few && (columns[i]->per == Per::step || columns[i]->epoch) && differ(numbers))
       columns[i]->meaning = Meaning::repeat;
+    // "step" 1500, 600 beside a time in seconds is how many there were.
+    if (!few && !numbers.empty() && is_word("step", columns[i]->name) &&
+        std::ranges::min(numbers) > 1.0)
+      columns[i] = table_column("steps", table.place);
   }
 }
 
@@ -374,12 +379,8 @@ bool is_fixed(const RawTable& table, std::size_t column) {
 /// A latency is of one request where a rate is given; a part of the program's time, such as that of
 /// its solver, is not the time where another is, or where it takes none.
 void prefer_whole_times(Columns& columns, const RawTable& table) {
-  const bool rate = std::ranges::any_of(columns, [](const auto& column) {
-    return column && column->meaning == Meaning::throughput && !column->relative;
-  });
-  const bool whole = std::ranges::any_of(columns, [](const auto& column) {
-    return column && column->meaning == Meaning::time && !column->generic;
-  });
+  const bool rate = has_own(columns, Meaning::throughput, &TableColumn::relative);
+  const bool whole = has_own(columns, Meaning::time, &TableColumn::generic);
   auto times = std::ranges::count_if(
       columns, [](const auto& column) { return column && column->meaning == Meaning::time; });
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -604,10 +605,8 @@ void leave_one_of_each(ChosenColumns& chosen, const RawTable& table) {
 /// where the one that there is has other ratios: they compare two programs.
 void leave_out_other_ratios(ChosenColumns& chosen, const RawTable& table) {
   Columns& columns = chosen.columns;
-  const bool measured = std::ranges::any_of(columns, [](const auto& column) {
-    return column && (column->meaning == Meaning::throughput ||
-                      (column->meaning == Meaning::time && !column->generic));
-  });
+  const bool measured =
+      has(columns, Meaning::throughput) || has_own(columns, Meaning::time, &TableColumn::generic);
   for (std::size_t i = 0; !measured && i < columns.size(); ++i) {
     if (!columns[i] || columns[i]->meaning != Meaning::speedup) continue;
     std::size_t times = 0;

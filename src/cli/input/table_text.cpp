@@ -4,6 +4,7 @@
 #include "src/core/files/csv.h"
 
 #include <cctype>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -52,7 +53,9 @@ std::vector<Measure> measures_of(std::string_view line) {
   const std::string of = named ? word->text.substr(0, word->text.find_first_of("0123456789")) : "";
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
-    if (token.kind == 'a' && token.text.front() != '\x7F') key.push_back(token.text);
+    // "-m4: real 35.97"
+    const bool option = i == 1 && tokens[0].text == "-" && has_digit(token.text);
+    if (token.kind == 'a' && token.text.front() != '\x7F' && !option) key.push_back(token.text);
     if (token.text == "/" && !key.empty()) key.emplace_back("per");
     const bool dimensions = token.end < line.size() && line[token.end] == 'D';  // "2D", no days
     if (token.kind != '1' || dimensions) continue;
@@ -113,13 +116,24 @@ std::string kind_of(const std::string& key) {
 /// The parts of a line, each beginning or ending with one of its counts, where each measures the
 /// same kind of thing: "1 GPU took 8 min, 2 GPUs 4 min"; empty for other lines.
 std::vector<TextLine> parts_of(const TextLine& line, bool begins) {
-  const std::vector<SaidCount> counts = counts_said(line.text.substr(0, longest_text), false);
+  std::vector<SaidCount> counts = counts_said(line.text.substr(0, longest_text), false);
+  // Beside "4p=104.9s, 6p=83.0s" nothing else counts.
+  const auto equals = [&](const SaidCount& one) {
+    return line.text.substr(one.end).starts_with('=');
+  };
+  const bool equations = std::ranges::count_if(counts, equals) > 1;
+  if (equations && !begins) return {};
+  if (equations) std::erase_if(counts, std::not_fn(equals));
   std::vector<TextLine> parts;
   std::string kind;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    const std::size_t begin = i == 0 ? 0 : begins ? counts[i].begin : counts[i - 1].end;
+    const std::size_t begin = i == 0 && !equations ? 0
+                              : begins             ? counts[i].begin
+                                                   : counts[i - 1].end;
     const bool last = i + 1 == counts.size();
-    const std::size_t end = last ? line.text.size() : begins ? counts[i + 1].begin : counts[i].end;
+    std::size_t end = last ? line.text.size() : begins ? counts[i + 1].begin : counts[i].end;
+    for (const char* mark : {", ", "; ", " \xE2", " - ", " ("})
+      if (equations) end = std::min(end, line.text.find(mark, counts[i].end));
     std::string rest(line.text.substr(begin, end - begin));
     const std::size_t length = counts[i].end - counts[i].begin;
     rest.replace(counts[i].begin - begin, length, length, ' ');
@@ -376,19 +390,37 @@ RawTable running_text(const std::vector<TextLine>& lines, const std::string& fil
   return table_of(parts, std::move(said), name, file);
 }
 
+namespace {
+/// "4" of "4_1_cts"
+bool is_in_name(std::string_view text, const Token& token) {
+  return (token.begin > 0 && text[token.begin - 1] == '_') ||
+         text.substr(token.end).starts_with('_');
+}
+}  // namespace
+
 RawTable numbered_text(const std::vector<TextLine>& lines, const std::string& file) {
   if (lines.size() > most_lines) return {};
   // Numbers by what stands before them.
   std::map<std::string, std::set<std::string>> alike;
   const auto numbers_in = [](std::string_view line) {
-    const std::vector<Token> tokens = tokens_of(line.substr(0, longest_text));
+    line = line.substr(0, longest_text);
+    const std::vector<Token> tokens = tokens_of(line);
     std::vector<std::pair<std::string, std::string>> found;  // what stands before, and the number
-    for (std::size_t i = 1; i < tokens.size(); ++i)
-      if (tokens[i].text.find_first_not_of("0123456789") == std::string::npos &&
-          (i + 1 == tokens.size() ||
-           named_by_cells({tokens[i].text + " " + tokens[i + 1].text}) != "time"))
-        found.emplace_back((i > 1 ? tokens[i - 2].text + " " : "") + tokens[i - 1].text,
-                           tokens[i].text);
+    for (std::size_t i = 1; i < tokens.size(); ++i) {
+      std::string number = tokens[i].text;
+      std::string head = (i > 1 ? tokens[i - 2].text + " " : "") + tokens[i - 1].text;
+      // "-m4", but "-O2" is of a compiler
+      if (tokens[i].kind == 'a' && tokens[i - 1].text == "-" && number.front() != 'o') {
+        head = number.substr(0, 1) + " flag";
+        number.erase(0, 1);
+      }
+      const auto behind =
+          static_cast<unsigned char>(tokens[i].end < line.size() ? line[tokens[i].end] : ' ');
+      if (!number.empty() && number.find_first_not_of("0123456789") == number.npos &&
+          !std::isalnum(behind) && !is_in_name(line, tokens[i]) &&
+          (i + 1 == tokens.size() || named_by_cells({number + " " + tokens[i + 1].text}) != "time"))
+        found.emplace_back(head, number);
+    }
     return found;
   };
   for (const TextLine& line : lines)
@@ -397,7 +429,7 @@ RawTable numbered_text(const std::vector<TextLine>& lines, const std::string& fi
   std::erase_if(alike, [](const auto& one) {
     const WordList words = all_header_words(one.first);
     return one.second.size() < 3 || words.empty() || is_word("size", words.back()) ||
-           named_meaning(words.back());
+           is_word("setting", words.back()) || named_meaning(words.back());
   });
   std::vector<Said> said = said_by(lines);
   for (const auto& [head, numbers] : alike) {
@@ -436,7 +468,7 @@ RawTable rows_of_numbers(const std::vector<TextLine>& lines, const std::string& 
       std::string word = tokens[i].kind == 'a' ? tokens[i].text : "";
       if (word.size() > 3 && word.ends_with('s') && !word.ends_with("ss")) word.pop_back();
       words.back() += (words.back().empty() || word.empty() ? "" : " ") + word;
-      if (tokens[i].kind != '1') continue;
+      if (tokens[i].kind != '1' || is_in_name(text, tokens[i])) continue;
       cells.push_back(cell_at(text, tokens, i));
       words.emplace_back();
     }
@@ -456,7 +488,7 @@ RawTable rows_of_numbers(const std::vector<TextLine>& lines, const std::string& 
                                : i == 0           ? ""
                                                   : words[i];
       const bool taken =
-          name.empty() || is_word("all", name) || std::ranges::count(table.columns, name) > 0;
+          name.size() < 2 || is_word("all", name) || std::ranges::count(table.columns, name) > 0;
       table.columns.push_back(taken ? fmt::format("column {}", i + 1) : name);
     }
     RawRow& row = table.rows.emplace_back(RawRow{place, {heads[0], heads[1], heads[2]}});

@@ -32,8 +32,8 @@ std::string number_format_names() {
 }
 
 namespace {
-constexpr std::size_t most_shapes = 1000;
-constexpr std::uintmax_t most_shape_bytes = 1 << 20;
+constexpr std::size_t most_shapes = 1000;  // hours of measuring; more is another kind of file
+constexpr std::uintmax_t most_shape_bytes = 1 << 20;  // a thousand lines have less than 0.1 MB
 constexpr std::array<std::string_view, 6> columns{"name", "m", "n", "k", "batch", "format"};
 constexpr std::array<std::string_view, 4> required{"name", "m", "n", "k"};
 
@@ -128,6 +128,7 @@ std::vector<NumberFormat> formats_of(const MeasureOptions& options,
 std::vector<NamedShape> shapes_of_model(const std::string& id) {
   const TransformerModel& model = find_model(model_catalogue(), id);
   std::vector<NamedShape> shapes;
+  // Decoding of small batches, of large ones, and prefill or training.
   for (const std::int64_t tokens : {16, 256, 4096}) {
     for (const LayerGemm& layer : layer_gemms(model, tokens)) {
       shapes.push_back(

@@ -106,6 +106,8 @@ void run_rank_probes(Session& session, const PlanInputs& setting, int usable_cor
   Seconds estimate;
   for (const PlannedProbe& probe : session.plan().probes)
     if (probe.on_ranks && probe.left_out.empty()) estimate += probe.estimate;
+  // Presumed: twice as slow as planned is usual on a busy machine, and a launcher takes its time.
+  // Shorter stops sound ranks, longer waits for ranks that hang.
   job.timeout = std::chrono::milliseconds(std::llround(1e3 * (120.0 + 5.0 * estimate.value())));
   // Where the launcher itself hangs, this line says so.
   session.note(fmt::format("starting {} with {}", counted(job.ranks, "rank"), job.launcher));

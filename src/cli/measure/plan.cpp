@@ -142,6 +142,7 @@ Plan fitting_plan(PlanInputs& setting, const MeasureOptions& options) {
   const Seconds limit = parse_time_limit(options.time);
   const auto* sweep = find_in(plan.probes, probe_name::comm_collectives, &PlannedProbe::name);
   if (sweep != nullptr && setting.nodes > 1) {
+    // Leaves the rounding of the other probes' estimates.
     const Seconds rest = 0.99 * (limit - (plan.total() - sweep->estimate));
     if (rest > Seconds(0.0)) setting.collectives_budget = rest;
     plan = make_plan(setting, options);

@@ -20,7 +20,7 @@
 
 namespace scaleworth::cli {
 namespace {
-constexpr int bar_width = 24;
+constexpr int bar_width = 24;  // characters: with its words within 80
 constexpr std::chrono::milliseconds redraw_interval{100};
 
 Run new_run(const MeasureOptions& options,

@@ -43,7 +43,7 @@ sigset_t set_of_waited_signals() {
   ::execvp(words.front(), words.data());
   const int error = errno;
   static_cast<void>(!::write(report, &error, sizeof(error)));
-  ::_exit(127);
+  ::_exit(127);  // as shells say "cannot be started"
 }
 
 /// The error number of a failed exec; 0 when the program runs.
@@ -132,7 +132,7 @@ int run_child(const std::vector<std::string>& command, const Variables& variable
     throw UserError(command.front() + " cannot be run: " + std::strerror(error) +
                     "; give the program and its arguments after --");
   }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);  // as shells do
 }
 
 fs::path find_capture_library(const std::string& named) {

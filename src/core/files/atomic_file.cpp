@@ -135,6 +135,7 @@ void NewFile::commit() {
 }
 
 bool NewFile::for_free_name(const std::function<bool()>& take) {
+  // Of 64 random bits: one more than once says that something else is wrong.
   constexpr int most_tries = 100;
   for (int attempt = 0; attempt < most_tries; ++attempt) {
     std::uint64_t random = 0;

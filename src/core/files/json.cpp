@@ -16,7 +16,7 @@ using nlohmann::ordered_json;
 constexpr std::size_t value_cost = 48;
 constexpr std::size_t text_cost = 64;
 constexpr std::size_t key_cost = 96;
-constexpr int deepest_nesting = 16;
+constexpr int deepest_nesting = 16;  // nlohmann frees by recursion; ours have some 8 levels
 
 /// A container that members are added to; in a schema, the rule of one.
 struct Container {
@@ -55,6 +55,8 @@ void add(Container& parent, bool schema, std::string_view key, ordered_json valu
     parent.value["properties"][name] = std::move(value);
   }
 }
+// A list of numbers stands on one line up to this many characters: longer ones are hard to read,
+// and to compare in a version control system. Only looks depend on it.
 constexpr std::size_t longest_line = 300;
 
 std::string plain(const ordered_json& value) {

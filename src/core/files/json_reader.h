@@ -155,7 +155,7 @@ class JsonReader {
   /// Times of clocks that count from 1970, and lengths: the sum of two fits 64 bits.
   void read(std::chrono::nanoseconds& value, const FieldOptions&) const {
     const double time = number();
-    if (std::abs(time) > 4e18) fail(fmt::format("{} is out of range", time));
+    if (std::abs(time) > 4e18) fail(fmt::format("{} is out of range", time));  // 2^63 is 9.2e18
     value = std::chrono::nanoseconds(value_.is_number_integer() ? value_.get<std::int64_t>()
                                                                 : std::llround(time));
   }

@@ -194,6 +194,8 @@ void require_finite(const Run& run) {
 namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 
+// Runs are some megabytes; the parser takes several times a file's size, so that a larger one could
+// exhaust the memory. Presumed.
 constexpr std::uintmax_t largest_file = std::uintmax_t{1} << 30;
 // 1 / 5 %: the pause between two saves in units of what one costs.
 constexpr int pause_per_cost = 20;
@@ -297,6 +299,7 @@ void RunDirectory::write_file(const std::string& name, std::string_view contents
   // What was measured goes before: saving run.json takes its size once more.
   std::error_code unknown;
   const auto free = fs::space(path_, unknown).available;
+  // And 64 KiB, some file system blocks, for what is added to run.json until then; presumed.
   const auto reserve = fs::file_size(path_ / run_file_name, unknown) + 65'536;
   if (!unknown && contents.size() + reserve > free)
     throw UserError(

@@ -23,6 +23,7 @@ constexpr void assume(bool holds) {
 
 namespace scaleworth::toml_file {
 namespace {
+// Ours have 10 in a line (versions, addresses); the stack takes thousands.
 constexpr int most_dots = 100;
 
 /// What the parser cannot be trusted with. Each dot of a key nests a table, and the parser's tables
@@ -95,6 +96,7 @@ std::shared_ptr<const Node> convert(const toml::node& node, const std::string& f
   return result;
 }
 
+// Files that people edit: our largest has 40 kB. A wrong path, to a recording, is refused at once.
 constexpr std::size_t largest_file = 4u << 20;
 
 const Node::Map& map_of(const Node& node) {
@@ -121,7 +123,7 @@ std::shared_ptr<const Node> parse_document(std::string_view text, const std::str
 }
 
 std::string printable(std::string_view text) {
-  return scaleworth::printable(text.substr(0, 200));
+  return scaleworth::printable(text.substr(0, 200));  // enough of a value to find it
 }
 
 Table Table::parse(std::string_view text, const std::string& file) {

@@ -16,10 +16,10 @@ using Eigen::VectorXd;
 
 // Relative residuals below this are rounding, not measurement.
 constexpr double negligible = 1e-12;
-constexpr double tuning = 1.345;  // Huber's threshold in robust standard deviations
-constexpr int absolute_iterations = 20;
-constexpr int scaling_iterations = 30;
-constexpr int maximum_iterations = 200;
+constexpr double tuning = 1.345;         // Huber's threshold in robust standard deviations
+constexpr int absolute_iterations = 20;  // only a start for the robust steps: near is enough
+constexpr int scaling_iterations = 30;   // the scale settles in some ten; then it is held
+constexpr int maximum_iterations = 200;  // it converges in tens; else the last step is as good
 
 void check_input(const std::vector<std::vector<double>>& rows, const std::vector<double>& y) {
   if (rows.empty() || rows.size() != y.size() || rows.front().empty() ||
@@ -54,6 +54,7 @@ std::optional<RelativeProblem> relative_problem(const std::vector<std::vector<do
     return std::nullopt;
   problem.matrix *= problem.column_norms.cwiseInverse().asDiagonal();
   Eigen::ColPivHouseholderQR<MatrixXd> decomposition(problem.matrix);
+  // Columns so nearly parallel leave no digits to tell their coefficients apart (double has 16).
   decomposition.setThreshold(1e-10);
   if (decomposition.rank() < columns) return std::nullopt;
   return problem;
@@ -109,6 +110,7 @@ VectorXd solve_bounded(const MatrixXd& matrix, const VectorXd& target) {
   VectorXd x = VectorXd::Zero(matrix.cols());
   std::vector<bool> free(matrix.cols(), false);
   const VectorXd reference = matrix.transpose() * target;
+  // A gradient of rounding only; the second number guards against targets that are all zero.
   const double tolerance = 1e-12 * std::max(reference.cwiseAbs().maxCoeff(), 1e-300);
   // Each column enters at most a few times; the bound only guards against rounding.
   for (Index round = 0; round < 10 * matrix.cols(); ++round) {
@@ -130,6 +132,7 @@ double robust_scale(const VectorXd& residuals, Index columns) {
   for (Index i = 0; i < residuals.size(); ++i) sizes[i] = std::abs(residuals[i]);
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(sizes.begin(), sizes.begin() + std::min(columns - 1, residuals.size() - 1));
+  // 1 / `sigma_per_mad`.
   return std::max(median(sizes).value_or(0.0) / 0.6745, negligible);
 }
 
@@ -154,6 +157,7 @@ Solution iterate(const MatrixXd& matrix) {
   };
   solve();
   for (int i = 0; i < absolute_iterations; ++i) {
+    // Least absolute residuals by weights 1 / |r|; a row that is met exactly keeps a finite one.
     weights = state.residuals.cwiseAbs().cwiseMax(1e-8).cwiseInverse();
     weights /= weights.maxCoeff();
     solve();

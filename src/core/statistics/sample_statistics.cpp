@@ -18,9 +18,11 @@ std::vector<double> sorted_copy(std::span<const double> samples) {
   return sorted;
 }
 
+/// What an interval leaves out at each end.
+constexpr double half_outside = (1.0 - confidence) / 2.0;
+
 /// The largest r >= 1 with 2 P(Binomial(n, 1/2) < r) <= 1 - 0.95; 0 if there is none.
 std::size_t outer_rank(std::size_t n) {
-  constexpr double allowed = (1.0 - confidence) / 2.0;
   const auto trials = static_cast<double>(n);
   double tail = 0.0;
   std::size_t rank = 0;
@@ -29,7 +31,7 @@ std::size_t outer_rank(std::size_t n) {
     // In logarithms, for 0.5^n underflows from n = 1075 on.
     tail += std::exp(std::lgamma(trials + 1) - std::lgamma(successes + 1) -
                      std::lgamma(trials - successes + 1) - trials * std::log(2.0));
-    if (tail > allowed) break;
+    if (tail > half_outside) break;
     rank = below + 1;
   }
   return rank;
@@ -100,7 +102,7 @@ Estimate<double> median_estimate(std::span<const double> samples) {
 
 Autocorrelation autocorrelation(std::span<const double> series) {
   const auto n = static_cast<double>(series.size());
-  if (n < 6.0) return {0.0, n};
+  if (n < 6.0) return {0.0, n};  // its bias correction divides by n - 4
   const std::vector<double> ranks = centred_ranks(series);
   const auto product = [&](std::size_t lag) {
     return std::inner_product(ranks.begin() + lag, ranks.end(), ranks.begin(), 0.0);
@@ -110,6 +112,8 @@ Autocorrelation autocorrelation(std::span<const double> series) {
   const double first = product(1) / squares;
   const double lag1 = std::clamp((n * first + 1.0) / (n - 4.0), -1.0, 1.0);
   double presumed = std::max(0.0, lag1);
+  // So few often show no correlation by chance. Presumed; docs/accuracy.md ("Intervals of medians")
+  // has the coverage that follows: less covers too seldom, more widens every short series.
   if (n < 20.0) presumed += 0.75 * std::sqrt((1.0 - presumed * presumed) / n);
   presumed = std::min(presumed, 1.0);
   // Subtracting the samples' own mean rank biases each term by about -1 / n.
@@ -191,6 +195,7 @@ Estimate<double> series_estimate(const Series& series) {
     result.interval = Interval<double>{*quantile(series, p), *quantile(series, 1.0 - p)};
     return result;
   }
+  // The interquartile range of a normal is 1.349 sigma.
   const double sigma = (*quantile(series, 0.75) - *quantile(series, 0.25)) / 1.349;
   const double width = std::sqrt(std::numbers::pi / 2.0 / (effective - 1.0)) * t * sigma;
   result.interval = Interval<double>{result.value - width, result.value + width};
@@ -272,8 +277,9 @@ double MedianResampler::draw(std::mt19937_64& random) const {
 }
 
 std::optional<Interval<double>> percentile_interval(std::span<const double> draws) {
+  // Of fewer the 2.5 % quantiles are the outermost draws themselves.
   if (draws.size() < 20) return std::nullopt;
-  return Interval<double>{*quantile(draws, 0.025), *quantile(draws, 0.975)};
+  return Interval<double>{*quantile(draws, half_outside), *quantile(draws, 1.0 - half_outside)};
 }
 
 std::optional<Interval<double>> hull(const std::optional<Interval<double>>& a,

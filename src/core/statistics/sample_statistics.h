@@ -19,6 +19,9 @@ std::optional<double> quantile(std::span<const double> samples, double p);
 /// quantile(samples, 0.5).
 std::optional<double> median(std::span<const double> samples);
 
+/// Sigma of a normal over its median absolute deviation, 1 / 0.6745.
+inline constexpr double sigma_per_mad = 1.4826;
+
 /// Distribution-free 95 % interval of the median from two order statistics: [x(r), x(n+1-r)] with
 /// the largest r whose coverage 1 - 2 P(Binomial(n, 1/2) < r) reaches 95 %. Absent when even [min,
 /// max] does not reach it (n < 6). Assumes independent samples. Source: David & Nagaraja, Order

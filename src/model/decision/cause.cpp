@@ -7,7 +7,7 @@ namespace {
 constexpr double noted_difference = 0.10;
 
 void decide_by_law(Diagnosis& diagnosis, bool predictable) {
-  diagnosis.no_cause = "the table has no parts; add compute_s, comm_s and idle_s";
+  diagnosis.no_cause = FindingId::no_parts;
   const auto& spread = diagnosis.spread;
   if (!spread || !predictable) return;
   auto cause = gap_cause(spread->gap);
@@ -15,7 +15,7 @@ void decide_by_law(Diagnosis& diagnosis, bool predictable) {
   diagnosis.cause = std::move(cause);
   diagnosis.by_law = true;
   diagnosis.fit = spread->fit;
-  diagnosis.no_cause.clear();
+  diagnosis.no_cause.reset();
 }
 
 /// What the ring takes is known; the rest of what does not shrink is serial work.
@@ -26,14 +26,12 @@ void decide_by_ring(Diagnosis& diagnosis,
   const bool grows = diagnosis.by_law && diagnosis.cause->owner == Cause::overhead;
   Gap gap = ring_gap(largest, baseline, ring, grows ? Cause::overhead : Cause::serial);
   const double share = gap.share(Cause::communication);
-  diagnosis.by_terms = diagnosis.by_law || share >= owner_threshold;
+  diagnosis.by_terms = diagnosis.by_law || share >= explains_enough;
   if (diagnosis.by_terms) {
     diagnosis.cause = gap_cause(gap);
-    diagnosis.no_cause.clear();
+    diagnosis.no_cause.reset();
   } else {
-    diagnosis.no_cause = fmt::format(
-        "by the terms given communication is {:.0f} % of it; add compute_s and idle_s for the rest",
-        100.0 * share);
+    diagnosis.no_cause = Finding(FindingId::terms_explain_part, share);
   }
   diagnosis.decisive = std::move(gap);
 }
@@ -45,14 +43,11 @@ void decide_by_parts(Diagnosis& diagnosis, const DecisionRow& largest) {
   }
   const auto& efficiency = largest.efficiency.interval;
   if (!diagnosis.cause) {
-    diagnosis.no_cause = fmt::format("no part of the time lost anything at {}", largest.count);
+    diagnosis.no_cause = Finding(FindingId::nothing_lost, largest.count);
   } else if (efficiency && efficiency->high >= 1.0) {
     diagnosis.cause.reset();
     diagnosis.no_cause =
-        fmt::format("efficiency at {} is {:.1f} % to {:.1f} %: no loss beyond the noise",
-                    largest.count,
-                    100.0 * efficiency->low,
-                    100.0 * efficiency->high);
+        Finding(FindingId::no_loss_beyond_noise, largest.count, efficiency->low, efficiency->high);
   }
   diagnosis.no_loss = !diagnosis.cause;
 }
@@ -62,23 +57,17 @@ constexpr std::size_t most_rows = 64;
 constexpr std::array all_causes{
     Cause::serial, Cause::communication, Cause::idle, Cause::host, Cause::io, Cause::slowdown};
 
-std::string disagreement(const Gap& factors, const Gap& parts) {
-  std::string text;
+std::optional<Finding> disagreement(const Gap& factors, const Gap& parts) {
+  std::vector<Finding> shares;
   for (const Cause cause : all_causes) {
     const double by_factors = factors.share(cause);
     const double by_parts = parts.share(cause);
-    if (std::abs(by_factors - by_parts) <= noted_difference) continue;
-    text += fmt::format("{}{} {:.0f} % instead of {:.0f} %",
-                        text.empty() ? "" : ", ",
-                        cause_name(cause),
-                        100.0 * by_parts,
-                        100.0 * by_factors);
+    if (std::abs(by_factors - by_parts) > noted_difference)
+      shares.emplace_back(
+          FindingId::share_differs, scaleworth::word_of(cause), by_parts, by_factors);
   }
-  if (text.empty()) return "";
-  return fmt::format(
-      "parts divide the gap at {} by where waiting is spent, factors by what it is for: {}",
-      factors.count,
-      text);
+  if (shares.empty()) return {};
+  return Finding(FindingId::parts_and_factors_differ, factors.count, shares);
 }
 
 /// The gaps of the rows beyond the baseline that have factors; none without the baseline's.
@@ -113,17 +102,15 @@ void check(const MessageTerms& terms, int count) {
 }
 
 /// Of the baseline or of the largest count, whichever lacks them.
-std::string why_no_factors(const std::vector<DecisionRow>& rows,
-                           const std::vector<LedgerFacts>& ledgers) {
+std::optional<Finding> why_no_factors(const std::vector<DecisionRow>& rows,
+                                      const std::vector<LedgerFacts>& ledgers) {
   for (const DecisionRow& row : rows) {
     const bool needed = row.count_ratio == 1.0 || &row == &rows.back();
     const LedgerFacts* at = find_in(ledgers, row.count, &LedgerFacts::count);
-    if (needed && at && !at->factors) {
-      return fmt::format(
-          "the cause is by the parts alone: {} has no POP factors: {}", row.count, at->no_factors);
-    }
+    if (needed && at && at->no_factors)
+      return Finding(FindingId::by_parts_alone, row.count, *at->no_factors);
   }
-  return "";
+  return {};
 }
 }  // namespace
 
@@ -134,7 +121,7 @@ Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
                          const std::optional<RingCost>& ring) {
   Diagnosis diagnosis;
   if (rows.size() < 2) {
-    diagnosis.no_cause = "one count: no loss to explain; measure a second one";
+    diagnosis.no_cause = FindingId::nothing_to_explain;
     return diagnosis;
   }
   diagnosis.spread = law_spread(rows);
@@ -190,7 +177,7 @@ void add_ledgers(Diagnosis& diagnosis,
   diagnosis.by_factors = true;
   diagnosis.cause = gap_cause(decisive);
   diagnosis.decisive = std::move(decisive);
-  diagnosis.no_cause.clear();
+  diagnosis.no_cause.reset();
 }
 
 std::optional<ComputeSplit> split_compute(const std::vector<DecisionRow>& rows) {

@@ -60,7 +60,7 @@ std::vector<KeptWork> isoefficiency(const std::vector<DecisionRow>& rows, double
 /// value, where there is none): the part of the baseline that shrank by more than the counts,
 /// another layout, a single run that may be noise, or what else is known to do it. Such rows are
 /// never clipped.
-std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& rows);
+std::vector<Finding> superlinear_remarks(const std::vector<DecisionRow>& rows);
 
 /// Whether the compute part of a table is serial work or kernels that grow less efficient.
 struct ComputeSplit {
@@ -93,8 +93,6 @@ enum class Cause {
   io,
   slowdown  // compute that shrinks, but less than the count grows
 };
-/// "serial work", "growing overhead", "compute slow-down", ...
-const char* cause_name(Cause cause);
 
 /// The part of the time in which a cause is seen; compute that serial work has no part in.
 struct PartCause {
@@ -162,10 +160,7 @@ struct ScalingCause {
   std::vector<std::pair<Cause, double>> mixture;  // share of the loss by cause, adds to 1
 };
 
-/// A cause is named only when it explains at least this share of the loss.
-inline constexpr double owner_threshold = 0.8;
-
-/// The owner where one cause holds at least `owner_threshold` of the gap (by the whole of
+/// The owner where one cause holds at least `explains_enough` of the gap (by the whole of
 /// its spread), else the mixture. Absent where nothing was lost.
 std::optional<ScalingCause> gap_cause(const Gap& gap);
 
@@ -262,16 +257,13 @@ std::optional<double> continuous_optimum(const Coefficients& coefficients, const
 /// above where the best row is the last. The efficiency's position is interpolated in log K.
 std::vector<Knee> measured_knees(std::vector<TimePoint> rows, const KneeRequest& request);
 
-/// "efficiency >= 0.5 (default threshold)", ...
-std::string knee_name(KneeKind kind, const KneeRequest& request);
-
 /// Null where none is of the kind.
 const Knee* find_knee(const std::vector<Knee>& knees, KneeKind kind);
 
 /// All knees of one curve and what they were read from.
 struct KneeSet {
   KneeRequest request;
-  std::string basis{};                // one sentence: from what, and what `low` and `high` mean
+  std::optional<Finding> basis{};     // from what, and what `low` and `high` mean
   bool by_law = true;                 // false: rows alone
   std::optional<CombinedLaw> laws{};  // without draws; absent: rows alone, or coefficients
   std::vector<Knee> knees{};
@@ -308,10 +300,8 @@ struct Remedy {
 /// on the curve, else the efficiency threshold.
 KneeKind judged_by(const KneeRequest& request);
 
-/// "half the serial work", ...
-const char* remedy_change(Cause cause);
-/// How it is done: "overlap it, another collective, larger messages".
-std::string remedy_means(Cause cause, const std::optional<double>& latency_share);
+/// The change that takes a cause away, of communication by what its latency takes of it.
+Finding remedy_of(Cause cause, const std::optional<double>& latency_share = {});
 
 /// Why a curve bends where it does, and what would move the bend.
 struct Diagnosis {
@@ -321,7 +311,7 @@ struct Diagnosis {
   std::optional<ScalingCause> cause;  // at the count asked for
   bool by_law = false;                // the cause stands on fits alone, not on parts
   bool by_terms = false;              // on totals and the ring's latency and bandwidth
-  std::string no_cause;               // why there is none
+  std::optional<Finding> no_cause;    // why there is none
   bool no_loss = false;  // parts are known and lost nothing beyond the noise: no cause is missing
   /// Of the compute part, else of totals whose cause is named: what is serial, and overhead.
   std::optional<ShapeFit> fit{};
@@ -329,15 +319,16 @@ struct Diagnosis {
   // Of recordings alone.
   std::vector<Gap> factor_gaps;  // by POP factors, relative to the baseline's
   bool by_factors = false;       // `decisive` and `cause` are theirs
-  std::string factor_note;       // where they and the parts show different causes, or why they lack
-  std::string straggler;         // for whom the others wait at the count asked for, and why
+  /// Where they and the parts show different causes, or why they lack.
+  std::optional<Finding> factor_note;
+  std::optional<Finding> straggler;  // for whom the others wait at the count asked for, and why
 };
 
 /// Of measured rows. With parts the cause is theirs, at the largest count. With totals alone it is
 /// named only where every fit that holds, and 95 % of its draws, give one owner at least
-/// `owner_threshold`, and never as serial work: a ring's 2 (K-1)/K n beta has Amdahl's form. With a
+/// `explains_enough`, and never as serial work: a ring's 2 (K-1)/K n beta has Amdahl's form. With a
 /// known ring the gap is divided into its time and the rest where totals name the cause, or where
-/// the ring is `owner_threshold` of it. `predictable` is false beyond a cliff, where no law says
+/// the ring is `explains_enough` of it. `predictable` is false beyond a cliff, where no law says
 /// anything.
 Diagnosis diagnose_table(const std::vector<DecisionRow>& rows,
                          const std::vector<RowLoss>& losses,
@@ -373,3 +364,22 @@ Diagnosis diagnose_curve(const Coefficients& coefficients,
                          const KneeSet& knees,
                          const std::optional<MessageTerms>& message);
 }  // namespace scaleworth::model
+
+namespace scaleworth {
+template <>
+inline constexpr std::array word_list<model::Cause>{
+    Word{"serial", "serial work"},
+    Word{"communication", "communication"},
+    Word{"level", "serial work or communication that does not shrink"},
+    Word{"overhead", "growing overhead"},
+    Word{"idle", "idle"},
+    Word{"host", "host"},
+    Word{"io", "I/O"},
+    Word{"slowdown", "compute slow-down"}};
+template <>
+inline constexpr std::array word_list<model::KneeKind>{
+    Word{"efficiency threshold", "efficiency"},
+    Word{"speed-up x efficiency", "largest speed-up x efficiency"},
+    Word{"cost", "least cost"},
+    Word{"peak", "fastest"}};
+}  // namespace scaleworth

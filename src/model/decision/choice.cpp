@@ -90,15 +90,14 @@ void add_energy_gates(std::vector<Gate>& gates,
                       const Rubric& rubric) {
   const auto most = rubric.energy_budget_kwh;
   if (most) {
-    gates.push_back({GateKind::energy,
-                     fmt::format("more energy than the budget of {:g} kWh", *most),
-                     [=](const DecisionRow& row) {
-                       return !row.energy || row.energy->facility_kwh.high() <= *most;
-                     }});
+    gates.push_back(
+        {GateKind::energy, {FindingId::over_energy_budget, *most}, [=](const DecisionRow& row) {
+           return !row.energy || row.energy->facility_kwh.high() <= *most;
+         }});
   }
   if (!most && rubric.objective != Objective::energy) return;
   const bool by_unit = !any_has(rows, &DecisionRow::energy);
-  gates.push_back({GateKind::energy_known, "energy not known", [=](const DecisionRow& row) {
+  gates.push_back({GateKind::energy_known, FindingId::energy_unknown, [=](const DecisionRow& row) {
                      return compared_energy(row, by_unit).has_value();
                    }});
 }
@@ -181,45 +180,44 @@ std::vector<Gate> gates_of(const std::vector<DecisionRow>& rows,
   if (const DecisionRow* const found = baseline_quality(rows); found && rubric.quality_tolerance) {
     const double tolerance = *rubric.quality_tolerance;
     gates.push_back({GateKind::quality,
-                     fmt::format("quality {} the baseline's by more than {:.3g}",
-                                 found->better_quality == 0 ? "differs from" : "is worse than",
-                                 tolerance),
+                     {found->better_quality == 0 ? FindingId::quality_beyond_tolerance
+                                                 : FindingId::quality_below_tolerance,
+                      tolerance},
                      [tolerance, baseline = *found](const DecisionRow& row) {
                        return within(row.quality_loss(baseline), tolerance);
                      }});
   }
   if (const auto least = rubric.efficiency_threshold) {
     gates.push_back({GateKind::efficiency,
-                     fmt::format("efficiency below {:g}", *least),
+                     {FindingId::efficiency_below, *least},
                      [=](const DecisionRow& row) { return row.efficiency.value >= *least; }});
   }
   if (const auto deadline = deadline_of(rubric)) {
-    gates.push_back(
-        {GateKind::deadline,
-         "slower than the deadline of " + (rubric.deadline_typed.empty()
-                                               ? fmt::format("{:g} s", deadline->latest.value())
-                                               : rubric.deadline_typed),
-         [=](const DecisionRow& row) { return row.in_time(*deadline); }});
+    const Finding reason = rubric.deadline_typed.empty()
+                               ? Finding(FindingId::later_than_s, deadline->latest.value())
+                               : Finding(FindingId::later_than, rubric.deadline_typed);
+    gates.push_back({GateKind::deadline, reason, [=](const DecisionRow& row) {
+                       return row.in_time(*deadline);
+                     }});
   }
   if (const auto most = rubric.max_latency) {
     const std::string name = latency_name(rows, rubric);
-    gates.push_back(
-        {GateKind::latency,
-         fmt::format("latency {} above {:g} ms or not measured", name, as_milliseconds(*most)),
-         [=](const DecisionRow& row) {
-           const auto latency = row.facts.latency_s(name);
-           return latency && *latency <= most->value();
-         }});
+    gates.push_back({GateKind::latency,
+                     {FindingId::latency_above, name, as_milliseconds(*most)},
+                     [=](const DecisionRow& row) {
+                       const auto latency = row.facts.latency_s(name);
+                       return latency && *latency <= most->value();
+                     }});
   }
   if (const auto least = rubric.min_throughput) {
     gates.push_back({GateKind::throughput,
-                     fmt::format("throughput below {:g} per second", *least),
+                     {FindingId::throughput_below, *least},
                      [=](const DecisionRow& row) { return *row.throughput >= *least; }});
   }
   if (const auto most = rubric.budget) {
     gates.push_back(
         {GateKind::budget,
-         fmt::format("over the budget of {:g} {}", most->value(), rubric.currency),
+         {FindingId::over_budget, most->value(), rubric.currency},
          [=, unbilled = prices.value_or(Prices{}).value_of_time](const DecisionRow& row) {
            return row.cost->high() - unbilled * row.wall().high() <= *most;
          }});
@@ -272,18 +270,6 @@ RubricResult apply_rubric(const std::vector<DecisionRow>& rows,
   return result;
 }
 
-const char* gate_mark(GateKind kind) {
-  constexpr std::array marks{"quality",
-                             "inefficient",
-                             "too late",
-                             "latency",
-                             "throughput",
-                             "over budget",
-                             "energy",
-                             "no energy"};
-  return marks[static_cast<std::size_t>(kind)];
-}
-
 Objective objective_of(const Rubric& rubric, Axis axis, bool priced, bool clock_priced) {
   if (rubric.objective) return *rubric.objective;
   if (rubric.efficiency_threshold || rubric.budget || rubric.energy_budget_kwh) {
@@ -297,11 +283,6 @@ Objective objective_of(const Rubric& rubric, Axis axis, bool priced, bool clock_
 std::optional<Deadline> deadline_of(const Rubric& rubric) {
   if (!rubric.deadline) return std::nullopt;
   return Deadline{*rubric.deadline, rubric.deadline_probability};
-}
-
-const char* objective_name(Objective objective) {
-  constexpr std::array names{"cost", "balanced", "time", "energy"};
-  return names[static_cast<std::size_t>(objective)];
 }
 
 double Coefficients::time(double count) const {

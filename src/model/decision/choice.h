@@ -14,7 +14,7 @@ struct Rubric {
   std::optional<double> efficiency_threshold;
   /// Largest difference of a row's quality from the baseline's; absent: quality is no gate.
   std::optional<double> quality_tolerance;
-  bool quality_in_parts = false;  // of the baseline's quality
+  bool quality_in_parts = false;       // of the baseline's quality
   std::optional<Seconds> deadline;     // of the same work
   std::string deadline_typed;          // as the user typed it, "24 h"; empty: not typed
   double deadline_probability = 0.95;  // with which one further run meets it
@@ -41,13 +41,11 @@ enum class GateKind {
   energy,
   energy_known
 };
-/// Why a count fails, in a word or two: "too late", ...
-const char* gate_mark(GateKind kind);
 
 /// Counts that fail one gate, ascending.
 struct Exclusion {
   GateKind gate = GateKind::quality;
-  std::string reason;
+  std::optional<Finding> reason;  // why a count fails
   std::vector<int> counts;
 };
 
@@ -94,12 +92,10 @@ Objective objective_of(const Rubric& rubric, Axis axis, bool priced, bool clock_
 
 std::optional<Deadline> deadline_of(const Rubric& rubric);
 
-const char* objective_name(Objective objective);
-
-/// What a rubric asks of a count, and how it is called.
+/// What a rubric asks of a count.
 struct Gate {
   GateKind kind = GateKind::quality;
-  std::string reason;  // why a count fails: "efficiency below 0.7"
+  Finding reason;  // why a count fails
   std::function<bool(const DecisionRow&)> passes;
 };
 
@@ -123,3 +119,22 @@ struct Coefficients {
 /// count out of 1 to 100000.
 ScalingTable curve_table(const Coefficients& coefficients, int max_count);
 }  // namespace scaleworth::model
+
+namespace scaleworth {
+template <>
+inline constexpr std::array word_list<model::Objective>{
+    Word{"cost", "the cheapest"},
+    Word{"balanced", "the balanced count (least cost x time)"},
+    Word{"time", "the fastest"},
+    Word{"energy", "the count with the lowest energy"}};
+/// Why a count fails.
+template <>
+inline constexpr std::array word_list<model::GateKind>{Word{"quality", "quality"},
+                                                       Word{"efficiency", "inefficient"},
+                                                       Word{"deadline", "too late"},
+                                                       Word{"latency", "latency"},
+                                                       Word{"throughput", "throughput"},
+                                                       Word{"budget", "over budget"},
+                                                       Word{"energy", "energy"},
+                                                       Word{"energy_known", "no energy"}};
+}  // namespace scaleworth

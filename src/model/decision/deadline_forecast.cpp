@@ -226,7 +226,7 @@ void add_range(DeadlineForecast& forecast, const std::vector<DecisionRow>& rows)
 
 std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>& rows,
                                                   const std::optional<CombinedLaw>& laws,
-                                                  const Remark& unavailable,
+                                                  const std::optional<Finding>& unavailable,
                                                   const MetricsRequest& metrics,
                                                   TimeBasis basis,
                                                   const Rubric& rubric) {
@@ -238,8 +238,7 @@ std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>
   const Failures failures = wall ? metrics.failures : std::nullopt;
   DeadlineForecast forecast;
   forecast.deadline = *deadline_of(rubric);
-  const std::optional<RunNoise> noise =
-      noise_of_one_run(rows, unavailable.empty() ? laws : std::nullopt);
+  const std::optional<RunNoise> noise = noise_of_one_run(rows, unavailable ? std::nullopt : laws);
   if (noise) {
     forecast.noise = noise->relative_sd;
     forecast.noise_measured = noise->measured;
@@ -251,7 +250,7 @@ std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>
     }
   }
   forecast.unavailable = unavailable;
-  if (!unavailable.empty()) return forecast;
+  if (unavailable) return forecast;
   const RunForecast law{rows.back(), metrics, failures, wall, *laws, *noise, forecast.deadline};
   add_range(forecast, rows);
   std::vector<int> counts = counts_between(forecast.from, forecast.to, forecast.step);

@@ -42,6 +42,8 @@ void add_better_way(Decision& decision) {
              std::ranges::count(one.counts, count) > 0;
     });
   };
+  // No budget pays for waiting.
+  const DollarsPerSecond waiting = decision.request.metrics.prices.value_or(Prices{}).value_of_time;
   std::optional<PaidWay> best;
   if (const auto& chosen = rubric.chosen; chosen && decision.row(*chosen).cost)
     best = {"", *chosen, decision.row(*chosen).cost->value, decision.row(*chosen).wall().value};
@@ -50,8 +52,8 @@ void add_better_way(Decision& decision) {
       const DecisionRow& row = decision.rows[i];
       const auto& cost = way.costs[i];
       if (!cost || !way.in_time[i] || excluded(row.count)) continue;
-      if (asked.budget && *cost > *asked.budget) continue;
       const Seconds time = way.expected.empty() ? row.wall().value : *way.expected[i];
+      if (asked.budget && *cost - waiting * time > *asked.budget) continue;
       const PaidWay one{way.regime.name, row.count, *cost, time};
       if (!best || measure(one) < measure(*best)) best = one;
     }
@@ -106,7 +108,7 @@ void add_laws(Decision& decision) {
                       .prices = request.metrics.prices,
                       .currency = request.rubric.currency,
                       .wall = wall_time(request.metrics, decision.basis)});
-  if (estimate) decision.law->basis += "; the curve by " + decision.laws->names();
+  if (estimate) decision.law->basis.emplace_back(FindingId::curve_by_laws, decision.laws->names());
 }
 
 bool beyond_cliff(const Decision& decision) {
@@ -122,11 +124,8 @@ void add_cliff(Decision& decision) {
     decision.law->cost_optimal_range.reset();
     decision.law->expected_regret.reset();
   }
-  decision.remarks.push_back(fmt::format(
-      "no law predicts these counts from the smaller ones ({} misses one by {:.0f} %): nothing "
-      "beyond them is predicted",
-      decision.laws->nearest,
-      100.0 * decision.laws->worst));
+  decision.remarks.emplace_back(
+      FindingId::no_law_predicts, decision.laws->nearest, decision.laws->worst);
 }
 
 void add_remarks(Decision& decision) {
@@ -140,29 +139,18 @@ void add_remarks(Decision& decision) {
   if (domain) decision.edge = domain_remarks(decision.rows, *domain);
   if (decision.laws && decision.laws->outlier) {
     const int outlier = *decision.laws->outlier;
-    decision.remarks.push_back(
-        fmt::format("the row at {} takes longer than all others allow: forecasts leave it out{}",
-                    outlier,
-                    domain && outlier > *domain ? "" : "; measure it again"));
+    decision.remarks.emplace_back(
+        domain && outlier > *domain ? FindingId::outlier_beyond_domain : FindingId::outlier,
+        outlier);
   }
   if (decision.law) add(extrapolation_remarks(*decision.law, decision.fitted_rows.back().count));
   add(micro_batch_remarks(decision.rows, decision.scaling));
   const int smallest = decision.rows.front().count;
-  if (smallest > 1) {
-    decision.remarks.push_back(fmt::format(
-        "no row at 1: speed-up and efficiency are relative to {}, and say nothing below it",
-        smallest));
-  }
-  if (decision.rows.size() > 1 && decision.named.fastest == smallest) {
-    decision.remarks.push_back(
-        fmt::format("no count is faster than {}: scaling does not pay at any price", smallest));
-  }
-  if (decision.choice && decision.choice->price_cancels) {
-    decision.remarks.push_back(
-        {"no price per wall-clock hour",
-         " (--fixed)",
-         ": the cheapest count is the same at every price per rank, the price cancels"});
-  }
+  if (smallest > 1) decision.remarks.emplace_back(FindingId::no_row_of_one, smallest);
+  if (decision.rows.size() > 1 && decision.named.fastest == smallest)
+    decision.remarks.emplace_back(FindingId::never_faster, smallest);
+  if (decision.choice && decision.choice->price_cancels)
+    decision.remarks.emplace_back(FindingId::price_cancels);
 }
 
 /// Whether the same count would be taken if the first row were `times` as fast.
@@ -198,11 +186,8 @@ void gate_quality(Decision& decision) {
   if (odd > 0 && known - odd < 2) return;
   tolerance = allowed;
   if (odd == 0) return;
-  decision.remarks.push_back(
-      {fmt::format("counts whose quality {} by more than 0.5 % are left out",
-                   first.better_quality == 0 ? "differs from the first one's"
-                                             : "is worse than the first one's"),
-       " (--quality-tolerance says another difference)"});
+  decision.remarks.emplace_back(first.better_quality == 0 ? FindingId::other_quality_left_out
+                                                          : FindingId::worse_quality_left_out);
 }
 
 /// Why the rows may not be one program on more machines.
@@ -217,30 +202,23 @@ void add_doubts(Decision& decision) {
       decision.rows, {}, [](const DecisionRow& row) { return row.efficiency.low(); });
   const double gain = best.efficiency.low();
   if (gain > most_gain && !(gain <= most_mild && stands_with_faster_first(decision, gain))) {
-    Remark doubt(fmt::format("efficiency {:.0f} % at {}, more than dividing the same work gains",
-                             100.0 * best.efficiency.value,
-                             best.count),
-                 "",
-                 ": other work or another program, or a slow first row");
-    doubt.again = fmt::format(
-        "measure {} again, with the work of {}", decision.rows.front().count, best.count);
-    decision.doubts.push_back(std::move(doubt));
+    decision.doubts.emplace_back(FindingId::efficiency_too_high,
+                                 best.efficiency.value,
+                                 best.count,
+                                 decision.rows.front().count);
   }
   const DecisionRow& first = decision.rows.front();
   if (!first.quality || decision.request.rubric.quality_tolerance) return;
   for (const DecisionRow& row : decision.rows) {
     const double drift = row.quality_loss(first) / std::abs(*first.quality);
     if (!(drift > notable)) continue;
-    Remark doubt(fmt::format("the quality (loss, accuracy) at {} is {:g}, {:.0f} % {} that at {}",
-                             row.count,
-                             *row.quality,
-                             100.0 * drift,
-                             row.better_quality == 0 ? "off" : "worse than",
-                             first.count),
-                 " (--quality-tolerance leaves such counts out)",
-                 fmt::format(", {:g}, so it may be other work", *first.quality));
-    doubt.again = fmt::format("train {} to the same quality", row.count);
-    decision.doubts.push_back(std::move(doubt));
+    decision.doubts.emplace_back(
+        row.better_quality == 0 ? FindingId::quality_off : FindingId::quality_worse,
+        row.count,
+        *row.quality,
+        drift,
+        first.count,
+        *first.quality);
     return;
   }
 }
@@ -260,9 +238,9 @@ void add_knees_and_forecast(Decision& decision) {
   decision.knees = table_knees(
       decision.fitted_rows, knee_request(decision), known ? decision.laws : std::nullopt);
   if (decision.axis == Axis::load) return;
-  Remark unavailable;
+  std::optional<Finding> unavailable;
   if (beyond_cliff(decision)) {
-    unavailable = Remark("a change of regime lies inside the table");
+    unavailable = FindingId::regime_changes;
   } else if (decision.law->curve.empty()) {
     unavailable = decision.law->not_identifiable;
   }
@@ -330,8 +308,8 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
   decision.cause_count = decision.rows.back().count;
   decision.diagnosis = diagnose_table(
       decision.rows, decision.losses, !beyond_cliff(decision), request.message, ring);
-  if (decision.read.odd_parts && !decision.diagnosis.no_cause.empty())
-    decision.diagnosis.no_cause = "the parts of the time do not add up to it; correct them";
+  if (decision.read.odd_parts && decision.diagnosis.no_cause)
+    decision.diagnosis.no_cause = FindingId::parts_do_not_add_up;
   decision.diagnosis.remedies =
       table_remedies(decision.fitted_rows, decision.diagnosis, decision.knees);
   add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);
@@ -438,18 +416,13 @@ ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
   for (ScalingLaw& law : result.laws) {
     if (law.curve.empty() || request.max_count >= context.options.max_count) continue;
     if (law.curve.back().ranks < request.max_count) continue;  // by its links, as it says itself
-    law.basis += fmt::format("; ends at {} ranks because a step has {} sequences",
-                             law.curve.back().ranks,
-                             mode.counts.front().global_batch);
+    law.basis.emplace_back(
+        FindingId::curve_ends_at_batch, law.curve.back().ranks, mode.counts.front().global_batch);
   }
-  if (const MeasuredCount& largest = mode.counts.back(); largest.slowed_on_purpose()) {
-    result.slowed = fmt::format("rank {} was slowed on purpose by a factor of {:g}",
-                                *largest.straggler_rank,
-                                largest.straggler_factor);
-  }
-  const Quality quality = quality_of(mode);
-  result.quality_held = quality.held;
-  result.quality_note = quality.note;
+  if (const MeasuredCount& largest = mode.counts.back(); largest.slowed_on_purpose())
+    result.slowed =
+        Finding(FindingId::slowed_on_purpose, *largest.straggler_rank, largest.straggler_factor);
+  result.quality = quality_of(mode);
   return result;
 }
 }  // namespace

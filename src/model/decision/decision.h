@@ -54,7 +54,8 @@ struct Decision : TableKind {
   std::vector<RegimeResult> regimes;
   std::optional<SpotChoice> spot;
   RubricResult rubric;
-  /// Within every limit and cheaper, or faster, as is asked for, than what is chosen; another count.
+  /// Within every limit and cheaper, or faster, as is asked for, than what is chosen; another
+  /// count.
   std::optional<PaidWay> better_way;
   std::vector<ValueOfWaiting> waiting;  // of the counts that pass every gate, with prices
   std::optional<DeadlineForecast> deadline_forecast;  // of a table, with a deadline
@@ -73,8 +74,8 @@ struct Decision : TableKind {
   FurtherLaws further;
   std::optional<CombinedLaw> laws;          // all that hold, weighted; from two counts on
   std::optional<LawForecast> law_forecast;  // beyond the measured counts
-  std::vector<Remark> remarks;
-  std::vector<std::string> edge;  // of the domain that was asked about
+  std::vector<Finding> remarks;
+  std::vector<Finding> edge;  // of the domain that was asked about
 
   const DecisionRow& row(int count) const;
   /// Null where no row has the count.
@@ -105,9 +106,8 @@ struct ScalingResult {
   std::vector<ScalingLaw> laws;  // that of the decision, and the prediction from measured parts
   /// On the counts without a rank slowed on purpose; null where there is none.
   std::shared_ptr<const Decision> decision;
-  std::string slowed;         // that a rank of the largest count was slowed on purpose; else empty
-  bool quality_held = false;  // losses agree across counts (strong scaling only)
-  std::string quality_note;
+  std::optional<Finding> slowed;  // that a rank of the largest count was slowed on purpose
+  Quality quality;
 };
 
 /// A figure that a row has by the decision; absent where that leaves its count out.

@@ -32,7 +32,6 @@ FabricRow measured_row(const MachineWork& work, const std::vector<const Collecti
 void judge(FabricRow& row, const CommunicationModel& fabric) {
   constexpr std::int64_t least_bytes = 8192;
   constexpr double tolerated = 0.1;
-  constexpr double explains = 0.8;
   const MachineWork& work = row.work;
   if (work.bytes.value_or(0) < least_bytes || !row.transfer) return;
   const Collective kind = collective_of(work.collective);
@@ -45,8 +44,8 @@ void judge(FabricRow& row, const CommunicationModel& fabric) {
   const double excess = slow ? row.excess() : 0.0;
   const double lost = row.wait + excess;
   row.verdict = lost < tolerated * (row.wait + *row.transfer) ? FabricVerdict::as_measured
-                : excess >= explains * lost                   ? FabricVerdict::transfer_bound
-                : row.wait >= explains * lost                 ? FabricVerdict::skew_bound
+                : excess >= explains_enough * lost            ? FabricVerdict::transfer_bound
+                : row.wait >= explains_enough * lost          ? FabricVerdict::skew_bound
                                                               : FabricVerdict::mixed;
 }
 }  // namespace

@@ -256,7 +256,7 @@ std::optional<ScalingCause> gap_cause(const Gap& gap) {
   const CauseLoss& first = gap.losses.front();
   cause.explained = first.share;
   const double least = first.spread ? std::min(first.share, first.spread->low) : first.share;
-  if (least >= owner_threshold) cause.owner = first.cause;
+  if (least >= explains_enough) cause.owner = first.cause;
   return cause;
 }
 

@@ -158,24 +158,21 @@ KneeSet table_knees(const std::vector<DecisionRow>& rows,
   KneeSet set{.request = request, .by_law = laws.has_value()};
   if (laws) {
     set.request.reach = farthest_extrapolation * rows.back().count;
-    set.basis = fmt::format(
-        "by the laws that hold ({}), looked for up to {:g}; from and to hold 95 % of their draws",
-        laws->names(),
-        set.request.reach);
+    set.basis = Finding(FindingId::knees_by_laws, laws->names(), set.request.reach);
     const auto time = [&](double count) { return laws->time(count); };
     set.knees = law_knees(time, laws->draws, set.request);
     laws->draws.clear();
     set.laws = std::move(laws);
     return set;
   }
-  set.basis = "by the rows alone: from and to are measured counts between which it lies";
+  set.basis = FindingId::knees_by_rows;
   set.knees = measured_knees(knee_rows(rows), request);
   return set;
 }
 
 KneeSet curve_knees(const Coefficients& coefficients, const KneeRequest& request) {
   return {.request = request,
-          .basis = "of the coefficients given, which are taken as exact",
+          .basis = FindingId::knees_of_coefficients,
           .knees = law_knees([=](double k) { return coefficients.time(k); }, {}, request)};
 }
 
@@ -209,14 +206,6 @@ std::vector<Knee> measured_knees(std::vector<TimePoint> rows, const KneeRequest&
     }
   }
   return knees;
-}
-
-std::string knee_name(KneeKind kind, const KneeRequest& request) {
-  constexpr std::array names{
-      "efficiency >= {:g}{}", "largest speed-up x efficiency", "least cost", "fastest"};
-  return fmt::format(fmt::runtime(names[static_cast<std::size_t>(kind)]),
-                     request.threshold,
-                     request.threshold_given ? "" : " (default threshold)");
 }
 
 const Knee* find_knee(const std::vector<Knee>& knees, KneeKind kind) {

@@ -54,25 +54,17 @@ std::optional<PartGroup> gaining_part(const DecisionRow& row, const DecisionRow&
   return gaining;
 }
 
-std::string reason(const DecisionRow& row, const DecisionRow& baseline) {
+Finding reason(const DecisionRow& row, const DecisionRow& baseline) {
   const Layout layout = layout_of_replica(row.facts.layout);
-  if (!layout.empty() && !(layout == layout_of_replica(baseline.facts.layout))) {
-    return "its layout is another than the baseline's, so it is another program";
-  }
+  if (!layout.empty() && !(layout == layout_of_replica(baseline.facts.layout)))
+    return FindingId::layout_of_another;
   if (const auto part = gaining_part(row, baseline)) {
-    if (*part == PartGroup::compute) {
-      return "its compute alone shrank by more than the counts: more cache or memory per unit of "
-             "work, or other kernels";
-    }
-    return fmt::format(
-        "the baseline's {} is more than its share: the baseline is slow, so measure it again",
-        group_name(*part));
+    if (*part == PartGroup::compute) return FindingId::compute_shrank;
+    return {FindingId::baseline_slow, group_name(*part)};
   }
-  if (row.time.samples < 2 && row.efficiency.value <= superlinear_noise) {
-    return "one run each, so it may be noise: repeat both";
-  }
-  return "more cache or memory per unit of work, other kernels, or a baseline that ran out of "
-         "memory; parts of the time would show which";
+  if (row.time.samples < 2 && row.efficiency.value <= superlinear_noise)
+    return FindingId::one_run_each;
+  return FindingId::gain_unexplained;
 }
 
 /// ln(communication / compute) at ln(count); -infinity without communication.
@@ -153,22 +145,19 @@ std::optional<Crossing> crossing_beyond(const std::vector<PartRatio>& ratios, do
 struct Alike {
   std::vector<int> counts;
   Interval<double> efficiency;
-  std::string reason;
+  Finding reason;
 };
 
-std::string remark(const Alike& group) {
+Finding remark(const Alike& group) {
   constexpr std::size_t most_named = 8;
   const std::size_t named = std::min(group.counts.size(), most_named);
   std::string who = fmt::format("{}", fmt::join(std::span(group.counts).first(named), ", "));
   if (named < group.counts.size()) who += fmt::format(" and {} more", group.counts.size() - named);
-  const bool one = group.counts.size() == 1;
-  return fmt::format("{} {} superlinear (efficiency {:.3f}{}), kept as {}: {}",
-                     who,
-                     one ? "is" : "are",
-                     group.efficiency.low,
-                     one ? "" : fmt::format(" to {:.3f}", group.efficiency.high),
-                     one ? "it is" : "they are",
-                     group.reason);
+  return {group.counts.size() == 1 ? FindingId::superlinear_one : FindingId::superlinear,
+          who,
+          group.efficiency.low,
+          group.reason,
+          group.efficiency.high};
 }
 }  // namespace
 
@@ -220,15 +209,15 @@ std::vector<RowLoss> row_losses(const std::vector<DecisionRow>& rows) {
   return losses;
 }
 
-std::vector<std::string> superlinear_remarks(const std::vector<DecisionRow>& rows) {
-  std::vector<std::string> remarks;
+std::vector<Finding> superlinear_remarks(const std::vector<DecisionRow>& rows) {
+  std::vector<Finding> remarks;
   const DecisionRow* baseline = baseline_row(rows);
   if (!baseline) return remarks;
   std::vector<Alike> groups;
   for (const DecisionRow& row : rows) {
     if (row.count_ratio <= 1.0 || row.efficiency.low() <= 1.0 + ratio_rounding) continue;
     const Interval<double> own{row.efficiency.value, row.efficiency.value};
-    const std::string why = reason(row, *baseline);
+    const Finding why = reason(row, *baseline);
     Alike* group = find_in(groups, why, &Alike::reason);
     if (!group) group = &groups.emplace_back(Alike{{}, own, why});
     group->counts.push_back(row.count);

@@ -13,6 +13,9 @@ namespace {
 std::string no_common_work(const ScalingTable& table, const ScalingTable& first) {
   if (table.relative) return "its speed-ups are relative to a machine of its own";
   if (table.axis == Axis::load) return "it counts a load, not machines";
+  if ((table.axis == Axis::nodes) != (first.axis == Axis::nodes) &&
+      (table.noun == "GPUs" || first.noun == "GPUs"))
+    return "one counts nodes, the other GPUs; add a column gpus_per_node to that of nodes";
   if (any_has(table.rows, &TableRow::work) != any_has(first.rows, &TableRow::work) ||
       table.work_noun != first.work_noun ||
       (table.basis == TimeBasis::work_unit) != (first.basis == TimeBasis::work_unit))
@@ -78,8 +81,8 @@ bool names(const StatedOfJob& stated, const NamedTable& machine) {
   return machine.name.size() > 2 && stated.text.find(machine.name) != std::string::npos;
 }
 
-/// Throws UserError for other work; what else differs, one doubt each.
-void compare_stated(const NamedTable& one, const NamedTable& first, std::vector<Remark>& doubts) {
+/// Throws UserError for other work; what else differs, a remark each.
+void compare_stated(const NamedTable& one, const NamedTable& first, std::vector<Finding>& remarks) {
   const bool counts_work = any_has(one.table.rows, &TableRow::work);
   for (const StatedOfJob& stated : one.table.stated) {
     const auto* const of_first = find_in(first.table.stated, stated.column, &StatedOfJob::column);
@@ -97,7 +100,12 @@ void compare_stated(const NamedTable& one, const NamedTable& first, std::vector<
     if (!counts_work && one.table.basis == TimeBasis::run && !one.table.read.fixed_work)
       throw UserError("{}, and nothing says how much work a run is: add a column epochs or steps",
                       differs);
-    doubts.emplace_back(differs + ": the rates count only if both reach the same quality.");
+    remarks.emplace_back(FindingId::stated_of_jobs_differs,
+                         stated.column,
+                         of_first->text,
+                         first.name,
+                         stated.text,
+                         one.name);
   }
 }
 
@@ -105,7 +113,7 @@ void compare_stated(const NamedTable& one, const NamedTable& first, std::vector<
 void compare_quality(const OfferRatio& one,
                      const std::vector<TableRow>& rows_of_a,
                      const std::vector<TableRow>& rows_of_b,
-                     std::vector<Remark>& doubts) {
+                     std::vector<Finding>& doubts) {
   const TableRow& a = *find_in(rows_of_a, one.a.count, &TableRow::count);
   const TableRow& b = *find_in(rows_of_b, one.b.count, &TableRow::count);
   const double allowed = same_quality * std::abs(a.quality.value_or(0.0));
@@ -114,10 +122,8 @@ void compare_quality(const OfferRatio& one,
   const bool a_gains = one.speed.value < 1.0 || cost > 1.0;
   if (!(b_gains && b.quality_loss(a) > allowed) && !(a_gains && a.quality_loss(b) > allowed))
     return;
-  Remark doubt(fmt::format(
-      "the quality is {:g} of {} and {:g} of {}", *a.quality, one.a.name, *b.quality, one.b.name));
-  doubt.again = "compare runs of the same quality";
-  doubts.push_back(std::move(doubt));
+  doubts.emplace_back(
+      FindingId::trained_differently, *a.quality, one.a.name, *b.quality, one.b.name);
 }
 
 std::vector<Offer> offers_of(const NamedTable& named) {
@@ -197,7 +203,7 @@ OfferComparison compare_offers(std::vector<NamedTable> tables) {
   for (const NamedTable& one : tables) {
     const std::string why = no_common_work(one.table, first);
     if (!why.empty()) throw UserError("{} cannot be compared: {}", one.name, why);
-    compare_stated(one, tables.front(), result.doubts);
+    compare_stated(one, tables.front(), result.remarks);
     std::vector<Offer> offers = offers_of(one);
     if (of_first.empty()) {
       of_first = offers;
@@ -207,16 +213,14 @@ OfferComparison compare_offers(std::vector<NamedTable> tables) {
       compare_quality(result.ratios.back(), first.rows, one.table.rows, result.doubts);
     }
     if (one.table.noun != result.noun) result.noun.clear();
-    for (const Remark& doubt : one.table.doubts) result.doubts.push_back(doubt);
+    for (const Finding& doubt : one.table.doubts) result.doubts.push_back(doubt);
     std::ranges::move(offers, std::back_inserter(result.offers));
   }
   for (const NamedTable& named : tables)
     for (const TableRow& row : named.table.rows)
       if (row.count % named.ranks_of_instance != 0)
-        result.doubts.emplace_back(fmt::format("{} at {} pays for whole instances of {}.",
-                                               named.name,
-                                               row.count,
-                                               named.ranks_of_instance));
+        result.remarks.emplace_back(
+            FindingId::offer_pays_whole_instances, named.name, row.count, named.ranks_of_instance);
   const auto index = [&](auto found) {
     return static_cast<std::size_t>(found - result.offers.begin());
   };

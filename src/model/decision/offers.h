@@ -52,10 +52,11 @@ struct OfferComparison {
   std::optional<std::size_t> cheapest;  // per work; where all have a price
   bool repeated = false;                // all ratios are
   TimeBasis basis = TimeBasis::run;
-  bool work = false;        // rates are of `work_noun`, else of runs or steps
-  std::string work_noun{};  // "tokens"; empty: units of work
-  std::string noun{};       // what is counted, "GPUs"; empty: ranks
-  std::vector<Remark> doubts{};
+  bool work = false;              // rates are of `work_noun`, else of runs or steps
+  std::string work_noun{};        // "tokens"; empty: units of work
+  std::string noun{};             // what is counted, "GPUs"; empty: ranks
+  std::vector<Finding> doubts{};  // why the figures may not hold
+  std::vector<Finding> remarks{};
 };
 
 /// Work that no table counts is that of a step by its batch, or of a run by its epochs or steps,

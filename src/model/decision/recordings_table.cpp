@@ -44,38 +44,27 @@ int count_of(const Attribution& attribution, const std::string& input) {
 }
 
 void add_remarks(AttributedCount& count, const Attribution& attribution, const JobMeans& means) {
-  const auto add = [&](const std::string& remark) {
-    count.remarks.push_back(count.input + ": " + remark);
+  const auto add = [&](FindingId id, const auto&... values) {
+    count.remarks.emplace_back(id, count.input, values...);
   };
-  for (const std::string& one : attribution.contradictions)
-    count.doubts.push_back(count.input + ": " + one);
+  for (const Finding& one : attribution.contradictions)
+    count.doubts.emplace_back(FindingId::contradicted, count.input, one);
   if (!attribution.programs.empty())
-    count.doubts.push_back(fmt::format("{}: by their kernels the ranks run {} programs",
-                                       count.input,
-                                       attribution.programs.size()));
+    count.doubts.emplace_back(
+        FindingId::several_programs, count.input, attribution.programs.size());
   const int ranks = count.row.count;
   const auto recorded = static_cast<int>(attribution.recordings.size());
-  if (recorded < ranks) {
-    add(fmt::format(
-        "{} of {} ranks left recordings, the figures are theirs; what the others did is not known",
-        recorded,
-        ranks));
-  }
+  if (recorded < ranks) add(FindingId::ranks_without_recording, recorded, ranks);
   if (means.only_excluded) {
-    add(fmt::format(
-        "no step counts as steady state ({}), the figures are of such steps; record more",
-        exclusion_text(*attribution.ledger.front().excluded)));
+    add(FindingId::no_steady_step, exclusion_text(*attribution.ledger.front().excluded));
+  } else if (count.row.time.samples == 1) {
+    add(FindingId::too_few_steps_one);
   } else if (count.row.time.samples < fewest_steps) {
-    add(fmt::format("only {} of its steps count{}, so its time has no interval; record more",
-                    count.row.time.samples,
-                    count.row.time.samples == 1 ? "s" : ""));
+    add(FindingId::too_few_steps, count.row.time.samples);
   }
   const double overhead =
       means.mean.part(Part::profiler_overhead).mean / count.row.time.value.value();
-  if (overhead > noted_overhead) {
-    add(fmt::format("the profiler's own work is {:.0f} % of the step, and counts as host time",
-                    100.0 * overhead));
-  }
+  if (overhead > noted_overhead) add(FindingId::profiler_in_step, overhead);
 }
 
 /// A part that is zero at every count is none.
@@ -108,17 +97,16 @@ Scaling scaling_shown(const ScalingTable& table) {
 }
 
 /// What the recordings do not state, and how far it is from both.
-Remark shown_scaling(const ScalingTable& table, Scaling shown) {
+Finding shown_scaling(const ScalingTable& table, Scaling shown) {
   const auto per_rank = compute_per_rank(table);
+  if (!per_rank) return FindingId::strong_assumed;
   const bool weak = shown == Scaling::weak;
-  const std::string read =
-      per_rank ? fmt::format("compute per rank at {} is {:.2f} of that at {}: read as {} scaling",
-                             table.rows.back().count,
-                             *per_rank,
-                             table.rows.front().count,
-                             weak ? "weak" : "strong")
-               : "the same work at every count is assumed (strong scaling)";
-  return {read, fmt::format("; --scaling {} says otherwise", weak ? "strong" : "weak")};
+  return {FindingId::scaling_by_compute,
+          table.rows.back().count,
+          *per_rank,
+          table.rows.front().count,
+          weak ? "weak" : "strong",
+          weak ? "strong" : "weak"};
 }
 
 void declare_work(ScalingTable& table, Scaling scaling) {
@@ -139,7 +127,7 @@ std::optional<Efficiency> lone_factors(const MeanLedger& rank) {
       step - *groups[index_of(PartGroup::communication)] - rank.part(Part::exposed_wait).mean;
   const double without_host = without_transfer - *groups[index_of(PartGroup::host)];
   Efficiency factors;
-  factors.window = "the ledger of its only rank";
+  factors.window = FindingId::ledger_of_only_rank;
   factors.load_balance = 1.0;
   factors.transfer = without_transfer / step;
   factors.host = without_host / without_transfer;
@@ -172,29 +160,29 @@ void set_factors(LedgerFacts& ledger,
   const auto recorded = static_cast<int>(attribution.recordings.size());
   if (ledger.count == 1 && ranks.size() == 1) {
     ledger.factors = lone_factors(ranks.front());
-    if (!ledger.factors) ledger.no_factors = "no kernel ran";
+    if (!ledger.factors) ledger.no_factors = FindingId::no_kernel_ran;
   } else if (recorded < ledger.count) {
-    ledger.no_factors = "ranks are missing";
+    ledger.no_factors = FindingId::ranks_missing;
   } else if (attribution.efficiency) {
     ledger.factors = of_one_step(*attribution.efficiency);
-    if (!ledger.factors) ledger.no_factors = "its window has no length";
+    if (!ledger.factors) ledger.no_factors = FindingId::window_without_length;
   } else {
     ledger.no_factors = attribution.efficiency_reason;
   }
 }
 
-std::string straggler_of(const Attribution& attribution) {
+std::optional<Finding> straggler_of(const Attribution& attribution) {
   const auto& stragglers = attribution.stragglers.stragglers;
   const auto significant = &Straggler::significant;
   const auto worst = std::ranges::find(stragglers, true, significant);
-  if (worst == stragglers.end()) return "";
+  if (worst == stragglers.end()) return {};
   const auto named = std::ranges::count(stragglers, true, significant);
-  return fmt::format(
-      "{}{}, {:.3g} ms of each step on average; {}",
+  return Finding(
+      named > 1 ? FindingId::waits_for_several : FindingId::waits_for,
       worst->unit.empty() ? fmt::format("rank {}", worst->rank.index) : worst->unit,
-      named > 1 ? fmt::format(" most (and for {} more)", named - 1) : "",
       worst->saved ? static_cast<double>(worst->saved->count()) * 1e-6 : worst->exposed_per_step_ms,
-      worst->cause_text("no single cause explains 80 % of it"));
+      worst->known_cause(FindingId::no_single_cause_of_it),
+      named - 1);
 }
 }  // namespace
 
@@ -242,17 +230,11 @@ ScalingTable attributed_table(std::vector<AttributedCount> counts,
     }
     table.rows.push_back(std::move(counts[i].row));
     table.ledgers.push_back(std::move(counts[i].ledger));
-    for (std::string& remark : counts[i].remarks) table.remarks.push_back(std::move(remark));
-    for (std::string& doubt : counts[i].doubts) {
-      Remark& added = table.doubts.emplace_back(std::move(doubt));
-      added.again = fmt::format("record {} again, one program on all ranks", counts[i].input);
-    }
+    std::ranges::move(counts[i].remarks, std::back_inserter(table.remarks));
+    std::ranges::move(counts[i].doubts, std::back_inserter(table.doubts));
   }
   drop_empty_parts(table);
-  table.remarks.push_back(
-      "a step is the mean of the slowest rank, its parts means over ranks: communication that "
-      "nothing hides, idle is waiting and what no record explains, host is late launches and "
-      "pauses, I/O is copies; work is counted in steps of the smallest count");
+  table.remarks.emplace_back(FindingId::parts_of_recordings);
   const Scaling scaling = declared.value_or(scaling_shown(table));
   if (!declared && table.rows.size() > 1) table.remarks.push_back(shown_scaling(table, scaling));
   declare_work(table, scaling);

@@ -20,6 +20,12 @@ MarginalStep step_between(const DecisionRow& from, const DecisionRow& to) {
   if (costs_more) {
     step.speedup_per_dollar = step.speedup_gain / step.cost_added.value();
   }
+  const bool paid_work = from.work && to.work && from.cost_per_work && to.cost_per_work;
+  if (paid_work && *to.work > *from.work && from.quality && to.quality && to.better_quality != 0) {
+    step.quality_gained = to.better_quality * (*to.quality - *from.quality);
+    const Dollars more = *to.cost_per_work * *to.work - *from.cost_per_work * *from.work;
+    if (step.quality_gained > 0.0 && more > Dollars(0.0)) step.quality_cost = more;
+  }
   if (step.kind == StepKind::paid) {
     step.dollars_per_hour_saved =
         step.cost_added.value() / (step.time_saved.value() / seconds_per_hour);
@@ -141,11 +147,6 @@ void add_spot_costs(RegimeResult& result,
 }
 }  // namespace
 
-const char* step_kind_name(StepKind kind) {
-  constexpr std::array names{"free", "paid", "slower and cheaper", "slower and more expensive"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
 std::vector<MarginalStep> marginal_steps(const std::vector<DecisionRow>& rows) {
   std::vector<MarginalStep> steps;
   if (!all_have(rows, &DecisionRow::cost)) return steps;
@@ -185,7 +186,7 @@ std::vector<ValueOfWaiting> value_of_waiting(const std::vector<DecisionRow>& row
   return worth;
 }
 
-std::vector<Remark> failure_remarks(const std::vector<DecisionRow>& rows, Axis axis) {
+std::vector<Finding> failure_remarks(const std::vector<DecisionRow>& rows, Axis axis) {
   constexpr int fewest_ranks = 256;
   const int ranks = rows.back().count;
   if (axis != Axis::ranks || ranks < fewest_ranks) return {};
@@ -193,14 +194,11 @@ std::vector<Remark> failure_remarks(const std::vector<DecisionRow>& rows, Axis a
   terms.failures_per_hour = published_failures_per_hour;
   const Seconds between = mean_time_between_interruptions(terms, ranks);
   const auto plan = plan_long_job(terms, ranks);
-  return {{fmt::format(
-               "failures are not counted: at one in {:.1f} thousand GPU-hours (arXiv 2407.21783) a "
-               "long job on {} GPUs would be interrupted every {:.3g} h and {} of the wall time",
-               1e-3 / published_failures_per_hour,
-               ranks,
-               between.value() / seconds_per_hour,
-               plan ? fmt::format("lose {:.2g} %", 100.0 * (1.0 - plan->goodput())) : "lose all"),
-           "; --mtbf-hours published counts them in, --mtbf-hours none leaves this out"}};
+  return {{plan ? FindingId::failures_not_counted : FindingId::failures_not_counted_lose_all,
+           1e-3 / published_failures_per_hour,
+           ranks,
+           between.value() / seconds_per_hour,
+           plan ? 100.0 * (1.0 - plan->goodput()) : 100.0}};
 }
 
 std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,

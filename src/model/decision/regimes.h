@@ -19,8 +19,6 @@ enum class StepKind {
   slower,  // costs time, saves money
   loss,    // costs time and money
 };
-/// "paid", "slower and cheaper", ...
-const char* step_kind_name(StepKind kind);
 
 /// What going from one count to a larger one saves and costs.
 struct MarginalStep {
@@ -33,6 +31,10 @@ struct MarginalStep {
   /// Only where money is spent: a ratio to money saved would rank the best steps last.
   std::optional<double> speedup_per_dollar;
   std::optional<double> dollars_per_hour_saved;  // only for `paid`
+  /// Where more work reached a better quality: by how much it is better, and what the whole larger
+  /// run costs more than the smaller.
+  double quality_gained = 0.0;
+  std::optional<Dollars> quality_cost;
 };
 
 /// Between each row and the next in `rows`; empty unless all rows have costs.
@@ -105,7 +107,7 @@ std::vector<RegimeResult> compare_regimes(const std::vector<DecisionRow>& rows,
 
 /// What failures at the published rate of a GPU would take of the wall time of a long job at the
 /// largest count of ranks, from 256 on; else nothing.
-std::vector<Remark> failure_remarks(const std::vector<DecisionRow>& rows, Axis axis);
+std::vector<Finding> failure_remarks(const std::vector<DecisionRow>& rows, Axis axis);
 
 /// One count by the law, for the work of the baseline.
 struct PredictedCount {
@@ -126,9 +128,9 @@ struct DeadlineForecast {
   std::optional<double> measured_in_time;  // probability that one more run there does, too
   /// Relative standard deviation of one run; absent without repeats and law.
   std::optional<double> noise;
-  bool noise_measured = false;  // of repeats; otherwise what the laws miss the rows by
-  Remark unavailable;           // why no law gives more: then there is nothing below
-  int from = 1;                 // the counts that were looked at, multiples of `step`
+  bool noise_measured = false;         // of repeats; otherwise what the laws miss the rows by
+  std::optional<Finding> unavailable;  // why no law gives more: then there is nothing below
+  int from = 1;                        // the counts that were looked at, multiples of `step`
   int to = 1;
   int step = 1;
   std::optional<PredictedCount> cheapest;  // that was not measured, meets it and passes
@@ -137,7 +139,7 @@ struct DeadlineForecast {
   double in_time_anywhere = 0.0;
 };
 
-/// `laws` of the rows; `unavailable` says why nothing is predicted by them, empty where it is.
+/// `laws` of the rows; `unavailable` says why nothing is predicted by them, absent where it is.
 /// Counts from the smallest measured one to `farthest_extrapolation` times the largest, in
 /// multiples of the greatest common divisor of the measured ones; of more than 512 of them as many,
 /// evenly spread in log K.
@@ -151,8 +153,16 @@ struct DeadlineForecast {
 /// without a deadline and for rows of a load, which is not bought.
 std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>& rows,
                                                   const std::optional<CombinedLaw>& laws,
-                                                  const Remark& unavailable,
+                                                  const std::optional<Finding>& unavailable,
                                                   const MetricsRequest& metrics,
                                                   TimeBasis basis,
                                                   const Rubric& rubric);
 }  // namespace scaleworth::model
+
+namespace scaleworth {
+template <>
+inline constexpr std::array word_list<model::StepKind>{Word{"free", "free"},
+                                                       Word{"paid", "paid"},
+                                                       Word{"slower", "slower and cheaper"},
+                                                       Word{"loss", "slower and more expensive"}};
+}  // namespace scaleworth

@@ -13,36 +13,6 @@ constexpr double mostly = 0.8;
 constexpr std::size_t most_fitted = 64;  // to every change again
 constexpr double surely = 0.95;          // of the weight of laws
 
-struct CauseWords {
-  const char* name;
-  const char* change;  // what taking it away is
-  const char* means;   // how it is done
-};
-
-/// In the order of Cause.
-constexpr std::array cause_words{
-    CauseWords{"serial work", "half the serial work", "parallelise it, or overlap it"},
-    CauseWords{"communication",
-               "no communication exposed",
-               "overlap it, another collective, larger messages"},
-    CauseWords{"serial work or communication that does not shrink",
-               "half of what does not shrink",
-               "parallelise serial work, send fewer bytes, or overlap them"},
-    CauseWords{
-        "growing overhead",
-        "no overhead that grows",
-        "overlap or another collective if it is communication, even shards if it is waiting"},
-    CauseWords{"idle", "no idle time", "re-shard evenly, fewer barriers"},
-    CauseWords{"host", "no time lost by the host", "launch ahead, graphs"},
-    CauseWords{"I/O", "no time for I/O", "prefetch, or read while computing"},
-    CauseWords{"compute slow-down",
-               "compute as efficient as at the baseline",
-               "more work per rank, fused kernels"}};
-
-const CauseWords& words_of(Cause cause) {
-  return cause_words[static_cast<std::size_t>(cause)];
-}
-
 /// A curve with its knees and its time at a whole count (absent where none is known).
 struct Reading {
   std::vector<Knee> knees;
@@ -203,19 +173,27 @@ std::vector<Remedy> table_remedies(const std::vector<DecisionRow>& rows,
   return remedies;
 }
 
-const char* cause_name(Cause cause) {
-  return words_of(cause).name;
-}
-
-const char* remedy_change(Cause cause) {
-  return words_of(cause).change;
-}
-
-std::string remedy_means(Cause cause, const std::optional<double>& latency_share) {
-  if (cause == Cause::communication && latency_share) {
-    if (*latency_share >= mostly) return "fewer and larger messages, a tree";
-    if (*latency_share <= 1.0 - mostly) return "overlap it, send fewer bytes";
+Finding remedy_of(Cause cause, const std::optional<double>& latency_share) {
+  switch (cause) {
+    case Cause::serial:
+      return FindingId::half_serial;
+    case Cause::level:
+      return FindingId::half_level;
+    case Cause::overhead:
+      return FindingId::no_overhead;
+    case Cause::idle:
+      return FindingId::no_idle;
+    case Cause::host:
+      return FindingId::no_host;
+    case Cause::io:
+      return FindingId::no_io;
+    case Cause::slowdown:
+      return FindingId::no_slowdown;
+    case Cause::communication:
+      break;
   }
-  return words_of(cause).means;
+  if (latency_share >= mostly) return FindingId::no_communication_latency;
+  if (latency_share && *latency_share <= 1.0 - mostly) return FindingId::no_communication_bytes;
+  return FindingId::no_communication;
 }
 }  // namespace scaleworth::model

@@ -42,7 +42,7 @@ std::optional<ChargedRank> straggler_of(const MeasuredCount& count) {
   const double whole = median(all).value_or(0.0);
   for (const auto& [rank, waits] : charged) {
     const double cost = median(waits).value_or(0.0);
-    if (cost < smallest_wait * step || cost < owner_threshold * whole) continue;
+    if (cost < smallest_wait * step || cost < explains_enough * whole) continue;
     return ChargedRank{count.ranks, rank, Seconds(cost)};
   }
   return std::nullopt;
@@ -102,8 +102,8 @@ ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Sca
   table.work_noun = "tokens";
   for (const MeasuredCount& count : mode.counts) {
     if (count.slowed_on_purpose()) {
-      table.remarks.push_back(fmt::format(
-          "{} is left out: its rank {} was slowed on purpose", count.ranks, *count.straggler_rank));
+      table.remarks.emplace_back(
+          FindingId::slowed_count_left_out, count.ranks, *count.straggler_rank);
     } else {
       table.rows.push_back(trained_row(count));
     }
@@ -113,15 +113,11 @@ ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Sca
     throw UserError("every count of the run has a rank slowed on purpose; measure without it");
   }
   if (!scaling && modes.size() > 1) {
-    table.remarks.push_back({fmt::format("these are the {} scaling steps; the run has {} ones too",
-                                         word_of(mode.mode),
-                                         word_of(modes.back().mode)),
-                             fmt::format(": --scaling {}", word_of(modes.back().mode))});
+    table.remarks.emplace_back(
+        FindingId::other_scaling_measured, word_of(mode.mode), word_of(modes.back().mode));
   }
   if (std::ranges::all_of(table.rows, &TableRow::has_parts)) {
-    table.remarks.push_back(
-        "parts of the mean rank's step: compute with the optimizer; communication that nothing "
-        "hides; idle is waiting and what no record explains");
+    table.remarks.emplace_back(FindingId::parts_of_run);
   }
   return table;
 }

@@ -296,8 +296,8 @@ ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared)
   const Scaling found = scaling_of(table);
   if (declared && found != *declared) {
     throw UserError("--scaling says {}, the table {}; correct one, or work or batch",
-                    scaling_name(*declared),
-                    scaling_name(found));
+                    scaleworth::word_of(*declared),
+                    scaleworth::word_of(found));
   }
   const bool settled = declared || by_rate || work_known || batch_counts || table.named_strong ||
                        table.read.fixed_work || table.axis == Axis::load;
@@ -308,11 +308,6 @@ ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared)
   if (!may_be_weak(table)) return table;
   if (states_same_work(table)) return table;
   ask_scaling(table);
-}
-
-const char* scaling_name(Scaling scaling) {
-  constexpr std::array names{"strong scaling", "weak scaling", "work that grows otherwise"};
-  return names[static_cast<std::size_t>(scaling)];
 }
 
 std::vector<CountTime> count_times(const std::vector<DecisionRow>& rows) {
@@ -392,18 +387,13 @@ double karp_flatt(double speedup, double count_ratio) {
 }
 
 Quality quality_of(const MeasuredMode& mode) {
-  if (mode.mode != BatchScaling::strong) {
-    return {false, "the global batch grows with the count: losses are not comparable"};
-  }
-  if (mode.counts.size() < 2) return {false, "one count: nothing to compare the loss with"};
+  if (mode.mode != BatchScaling::strong) return {false, FindingId::losses_of_batches};
+  if (mode.counts.size() < 2) return {false, FindingId::losses_of_one_count};
   const std::optional<double> spread = loss_spread(mode);
-  if (!spread) return {false, "no finite losses at every count: quality is unknown"};
+  if (!spread) return {false, FindingId::losses_unknown};
   const bool held = *spread <= loss_tolerance;
-  return {held,
-          fmt::format("losses {} across counts: largest relative difference {:.1e} at any step, "
-                      "tolerance {:.0e} for fp32 sums in another order",
-                      held ? "agree" : "differ",
-                      *spread,
-                      loss_tolerance)};
+  return {
+      held,
+      Finding(held ? FindingId::losses_agree : FindingId::losses_differ, *spread, loss_tolerance)};
 }
 }  // namespace scaleworth::model

@@ -80,8 +80,6 @@ Scaling scaling_of(const ScalingTable& table);
 ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared);
 /// Whether the speed-ups or efficiencies that a table states are those of its times, or rates.
 bool states_same_work(const ScalingTable& table);
-/// "strong scaling", "weak scaling", "work that grows otherwise".
-const char* scaling_name(Scaling scaling);
 
 /// The expected time of the same work at each count and its price, for `choose_count`.
 std::vector<CountTime> count_times(const std::vector<DecisionRow>& rows);
@@ -116,7 +114,7 @@ double karp_flatt(double speedup, double count_ratio);
 
 struct Quality {
   bool held = false;
-  std::string note;
+  std::optional<Finding> note;  // why
 };
 
 /// Strong scaling: whether the losses agree across counts at every step within `loss_tolerance`.

@@ -113,8 +113,7 @@ void leave_rest_to_compute(ScalingTable& table) {
     }
     at.parts_s[compute] = std::max(0.0, *at.time_s - others);
   }
-  table.remarks.emplace_back(
-      "no column says what compute took: it is what the other parts leave of the time");
+  table.remarks.emplace_back(FindingId::compute_is_the_rest);
 }
 
 constexpr double most_time_s = 1e15;
@@ -265,28 +264,17 @@ void work_from_throughput(ScalingTable& table) {
                          agree(done, batches) || agree(done, std::vector<double>(done.size(), 1.0));
   if (explained) {
     const auto times = take_if_grown(table.rows, work, rounding_tolerance);
-    if (times)
-      table.remarks.push_back(
-          fmt::format("the work of a row is its time x throughput; the largest is {:.3g} times the "
-                      "least, so speed-up compares throughputs",
-                      *times));
+    if (times) table.remarks.emplace_back(FindingId::work_by_rate, *times);
     return;
   }
   const auto last = std::ranges::max_element(table.rows, {}, &TableRow::count);
   const auto i = static_cast<std::size_t>(last - table.rows.begin());
-  Remark doubt(
-      fmt::format("time and rate disagree: from {} to {} the time says a speed-up of {:.3g}, the "
-                  "rate {:.3g}",
-                  first.count,
-                  last->count,
-                  *stated_time(first) / *stated_time(*last),
-                  *last->throughput / *first.throughput),
-      "",
-      fmt::format(
-          "; time x rate is {:.3g} times as much, which neither the counts nor a batch explain",
-          done[i]));
-  doubt.again = "time both again, or leave out the wrong column";
-  table.doubts.push_back(std::move(doubt));
+  table.doubts.emplace_back(FindingId::time_and_rate_disagree,
+                            first.count,
+                            last->count,
+                            *stated_time(first) / *stated_time(*last),
+                            *last->throughput / *first.throughput,
+                            done[i]);
 }
 
 /// A table of speed-ups or efficiencies alone: what they say of throughputs.
@@ -394,30 +382,23 @@ void fill_in_work(ScalingTable& table) {
   for (TableRow& at : rows) fill_in_energy(at, table.axis);
 }
 
+using Remark = std::optional<Finding>;
+
 Remark basis_remark(const ScalingTable& table) {
-  if (table.basis == TimeBasis::step && table.rows.front().work) {
-    return {"times and costs are those of one step",
-            "; --work N gives those of a run of N units (tokens, items) in such steps"};
-  }
+  if (table.basis == TimeBasis::step && table.rows.front().work)
+    return Finding(FindingId::times_of_one_step);
   if (table.basis != TimeBasis::work_unit) return {};
-  return {fmt::format(
-              "no time in the table: times are those of 10^{:.0f} units of work, by the throughput",
-              std::log10(*table.rows.front().work)),
-          "; --work N gives those of a whole run"};
+  return Finding(FindingId::times_of_units, std::lround(std::log10(*table.rows.front().work)));
 }
 
 Remark batch_remark(const ScalingTable& table) {
   const TableRow& first = table.rows.front();
   const TableRow& last = table.rows.back();
-  if (!first.facts.batch || !last.facts.batch || *first.facts.batch == *last.facts.batch) return "";
-  const std::string change =
-      fmt::format("the batch goes from {:g} to {:g}", *first.facts.batch, *last.facts.batch);
-  if (!first.work || !last.work) {
-    return change +
-           ", and times are compared as they are: name the column step_s if each is one step's";
-  }
-  return change +
-         ": figures compare the work per second; to the same quality a larger batch may need more";
+  if (!first.facts.batch || !last.facts.batch || *first.facts.batch == *last.facts.batch) return {};
+  const bool of_work = first.work && last.work;
+  return Finding(of_work ? FindingId::batch_grows : FindingId::batch_grows_with_times,
+                 *first.facts.batch,
+                 *last.facts.batch);
 }
 
 Remark layout_remark(const ScalingTable& table) {
@@ -425,16 +406,15 @@ Remark layout_remark(const ScalingTable& table) {
   const TableRow& first = table.rows.front();
   const auto other = std::ranges::find_if(
       table.rows, [&](const TableRow& row) { return !(fixed_part(row) == fixed_part(first)); });
-  if (other == table.rows.end()) return "";
+  if (other == table.rows.end()) return {};
   const auto text = [](const Layout& layout) {
     return layout.empty() ? "none given" : layout_text(layout);
   };
-  return fmt::format(
-      "the layout changes with the count ({} at {}, {} at {}): no law describes several layouts",
-      text(fixed_part(first)),
-      first.count,
-      text(fixed_part(*other)),
-      other->count);
+  return Finding(FindingId::layout_changes,
+                 text(fixed_part(first)),
+                 first.count,
+                 text(fixed_part(*other)),
+                 other->count);
 }
 }  // namespace
 
@@ -499,10 +479,12 @@ ScalingTable assemble(const std::vector<TableRow>& rows, TableKind kind) {
 }
 
 ScalingTable of_work(ScalingTable table, double work) {
-  if (table.basis == TimeBasis::run || !all_have(table.rows, &TableRow::work)) return table;
+  const bool of_step = table.basis == TimeBasis::step;
+  if (table.basis == TimeBasis::run || (!of_step && !all_have(table.rows, &TableRow::work)))
+    return table;
   if (!(work > 0.0)) throw UserError("the work must be above 0, as --work 1200000");
   for (TableRow& row : table.rows) {
-    const double factor = work / *row.work;
+    const double factor = work / row.work.value_or(1.0);
     row.time = transform(row.time, [&](Seconds time) { return time * factor; });
     for (auto& part : row.parts_s)
       if (part) part = *part * factor;
@@ -547,22 +529,14 @@ SampleVariance repeat_noise(const std::vector<TableRow>& rows) {
   return noise;
 }
 
-std::vector<Remark> table_remarks(const ScalingTable& table) {
-  std::vector<Remark> remarks = table.remarks;
-  if (table.axis == Axis::load) {
-    remarks.push_back("rows are loads of one machine: efficiency is throughput against load");
-  }
-  if (table.load_unit != 1.0) {
-    remarks.push_back(
-        fmt::format("the loads are counted in units of {0:g}: outside the tables, and in JSON, a "
-                    "count of {1} is a load of {2:g}",
-                    table.load_unit,
-                    table.rows.back().count,
-                    table.rows.back().count * table.load_unit));
-  }
-  for (const auto& remark : {basis_remark(table), batch_remark(table), layout_remark(table)}) {
-    if (!remark.empty()) remarks.push_back(remark);
-  }
+std::vector<Finding> table_remarks(const ScalingTable& table) {
+  std::vector<Finding> remarks = table.remarks;
+  if (table.axis == Axis::load) remarks.emplace_back(FindingId::rows_are_loads);
+  const int most = table.rows.back().count;
+  if (table.load_unit != 1.0)
+    remarks.emplace_back(FindingId::load_in_units, table.load_unit, most, most * table.load_unit);
+  for (const Remark& remark : {basis_remark(table), batch_remark(table), layout_remark(table)})
+    if (remark) remarks.push_back(*remark);
   return remarks;
 }
 }  // namespace scaleworth::model

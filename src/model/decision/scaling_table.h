@@ -5,6 +5,7 @@
 #include "src/core/attribution.h"
 #include "src/core/estimate.h"
 #include "src/core/figures/vocabulary.h"
+#include "src/core/finding.h"
 #include "src/core/mean_ledger.h"
 #include "src/core/run.h"
 #include "src/core/statistics/sample_statistics.h"
@@ -122,11 +123,10 @@ struct LedgerFacts {
   int count = 1;
   /// POP factors; `runtime` and `useful` are those of one step.
   std::optional<Efficiency> factors;
-  std::string no_factors;  // why they are absent
-  double step_work = 1.0;  // of one step, over that of the smallest count
-  /// For whom the others wait, how long and why: "rank 7, 5.0 ms of each step ..."; empty where
-  /// no rank is named with certainty.
-  std::string straggler;
+  std::optional<Finding> no_factors;  // why they are absent
+  double step_work = 1.0;             // of one step, over that of the smallest count
+  /// For whom the others wait, how long and why; absent where no rank is named with certainty.
+  std::optional<Finding> straggler;
 };
 
 /// What a table's times are of.
@@ -147,7 +147,7 @@ struct TrainedStep {
   std::optional<JobMeans> ledger;
   std::optional<double> final_loss;
   std::optional<double> mfu_measured;  // against the measured ceiling of so many ranks
-  std::string mfu_basis;               // which ceiling that is
+  std::optional<Finding> mfu_basis;    // which ceiling that is
   std::optional<double> mfu_peak;      // against the given peak
   bool slowed = false;                 // a rank, on purpose: of no decision
 };
@@ -209,22 +209,6 @@ struct ChargedRank {
   Seconds cost;  // wait per step charged to it, summed over ranks
 };
 
-/// What is said beside the figures. `flags` says what to type to change it, between the other two
-/// parts of the sentence: a page leaves it out.
-struct Remark {
-  std::string text;
-  std::string flags;
-  std::string rest;
-  std::string again = {};  // of a doubt: what to measure or state again, "time the rows again"
-
-  Remark(std::string said = {}, std::string how = {}, std::string more = {})
-      : text(std::move(said)), flags(std::move(how)), rest(std::move(more)) {}
-  Remark(const char* said) : text(said) {}
-  std::string whole() const { return text + flags + rest; }
-  bool empty() const { return text.empty(); }
-  bool operator==(const Remark&) const = default;
-};
-
 /// How a table's columns were read, for an echo of it.
 struct TableReading {
   bool table = false;        // else a run, recordings or coefficients
@@ -262,13 +246,13 @@ struct TableKind {
   std::string noun{};       // what is counted, "GPUs"; empty: not known
   std::string work_noun{};  // what work is counted in, "tokens"; empty: not known
   std::vector<StatedOfJob> stated{};
-  std::vector<Remark> doubts{};  // why the rows may not be held against each other
+  std::vector<Finding> doubts{};  // why the rows may not be held against each other
 };
 
 /// Ascending by count, at least one row.
 struct ScalingTable : TableKind {
   std::vector<TableRow> rows{};
-  std::vector<Remark> remarks{};           // what was concluded from the columns
+  std::vector<Finding> remarks{};          // what was concluded from the columns
   std::vector<LedgerFacts> ledgers{};      // ascending by count; of recordings only
   std::optional<ChargedRank> straggler{};  // of the largest count of a run
 };
@@ -311,18 +295,18 @@ std::optional<double> relative_sd(const std::vector<double>& times);
 /// counts. No degrees without repeats; steps of one run say nothing of runs.
 SampleVariance repeat_noise(const std::vector<TableRow>& rows);
 
-/// One sentence each for who reads its figures: what the times are of, a batch that grows with the
+/// For who reads its figures: what the times are of, a batch that grows with the
 /// count, layouts that differ between counts, loads instead of machines, and what was concluded
 /// when the table was assembled.
-std::vector<Remark> table_remarks(const ScalingTable& table);
+std::vector<Finding> table_remarks(const ScalingTable& table);
 
 /// What the attribution of one job says of its count.
 struct AttributedCount {
   std::string input;  // what the user named, for messages
   TableRow row;
   LedgerFacts ledger;
-  std::vector<std::string> remarks;
-  std::vector<std::string> doubts;  // why its figures may not hold
+  std::vector<Finding> remarks;
+  std::vector<Finding> doubts;  // why its figures may not hold
 };
 
 /// The time of a step is the mean over the steps that count (over all, with a remark, where none
@@ -358,3 +342,10 @@ TableRow trained_row(const MeasuredCount& count);
 /// UserError without a training step, or without the mode.
 ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Scaling> scaling);
 }  // namespace scaleworth::model
+
+namespace scaleworth {
+template <>
+inline constexpr std::array word_list<model::Scaling>{Word{"strong", "strong scaling"},
+                                                      Word{"weak", "weak scaling"},
+                                                      Word{"mixed", "work that grows otherwise"}};
+}  // namespace scaleworth

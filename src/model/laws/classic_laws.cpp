@@ -23,8 +23,8 @@ double amdahl_speedup(double serial, double count) {
 }
 
 namespace {
-constexpr std::size_t least_counts = 3;
-constexpr int bisections = 60;
+constexpr std::size_t least_counts = 3;  // one more than g and s
+constexpr int bisections = 60;           // beyond the 53 bits of a double
 
 /// The relative squares that the best g leaves for a given s.
 double squares_at(const std::vector<TimePoint>& points, double serial) {
@@ -131,6 +131,7 @@ std::optional<MicroBatchFit> micro_batch_fit(const std::vector<DecisionRow>& row
 template <class Value>
 bool constant_over(const std::vector<DecisionRow>& rows, Value value) {
   const double first = value(rows.front());
+  // Equal but for rounding: tables print three digits.
   return std::ranges::all_of(
       rows, [&](const DecisionRow& row) { return std::abs(value(row) / first - 1.0) <= 0.01; });
 }
@@ -171,7 +172,7 @@ FurtherLaws further_laws(const std::vector<DecisionRow>& rows,
 }
 
 namespace {
-constexpr int drawn_curves = 200;
+constexpr int drawn_curves = 200;  // an end is then good to 5 % of an interval's width
 /// Clocks and job starts: no run's time is known better than this.
 constexpr double least_noise = 1e-4;
 
@@ -205,6 +206,7 @@ double critical(std::size_t terms, double degrees) {
     return t * t;
   }
   // P(F(2, v) > x) = (1 + 2x/v)^(-v/2).
+  // 1 - `confidence`, here and below.
   if (degrees > 0.0) return degrees * (std::pow(0.05, -2.0 / degrees) - 1.0);
   return -2.0 * std::log(0.05);
 }

@@ -10,8 +10,8 @@
 
 namespace scaleworth::model {
 namespace {
-constexpr double widest_serial_share = 0.8;
-constexpr int drawn_tables = 400;
+constexpr double widest_serial_share = 0.8;  // see the header; wider lets guesses pass as causes
+constexpr int drawn_tables = 400;            // an end is then good to 3 % of an interval's width
 
 std::optional<ContentionFit> law_of(const std::vector<double>& x, double residual) {
   const double single = x[0] + x[1];
@@ -27,8 +27,8 @@ LinearLaw linear_law(const std::vector<TimePoint>& points) {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-constexpr int profile_bisections = 60;
-constexpr double farthest_factor = 1e6;
+constexpr int profile_bisections = 60;    // beyond the 53 bits of a double
+constexpr double farthest_factor = 1e6;   // of the estimate: beyond it the data set no end
 constexpr double coherency_scale = 1e-6;  // where a search for its upper end may begin
 
 /// Whether the data allow a value of what is asked for.
@@ -200,44 +200,37 @@ ScalingLaw contention_law(const std::vector<TimePoint>& points,
   ScalingLaw law;
   law.name = "contention-coherency";
   const std::size_t counts = different_counts(points);
-  const std::string narrows_most =
-      ", which narrows the cost-optimal count most per " + request.currency;
+  const auto measure = [&](const NextMeasurement& next) {
+    return next.width_before
+               ? Finding(FindingId::measure_next_for_cost, *law.next_count, request.currency)
+               : Finding(FindingId::measure_next, *law.next_count);
+  };
   if (!estimate) {
     NextMeasurement next;
     // By three counts, which a fit meets exactly; not where prices ask for no count inside.
     const std::optional<ContentionFit> fit = fit_contention(points);
     if (fit && request.prices) next = next_measurement(points, *fit, request.prices);
     law.next_count = next.width_before ? next.count : 2 * largest_count(points);
-    law.not_identifiable = fmt::format(
-        "{} {} measured, s, c and T1 with intervals need at least {}: measure {} ranks next{}",
-        counts,
-        counts == 1 ? "count" : "counts",
-        minimum_counts,
-        *law.next_count,
-        next.width_before ? narrows_most : "");
+    law.not_identifiable =
+        Finding(FindingId::law_needs_counts, counts, minimum_counts, measure(next));
     return law;
   }
   fill_curve(law, curve, request);
   law.residual = estimate->best.residual;
-  law.basis = fmt::format(
-      "E(K) = 1/(1 + s(K-1) + cK(K-1)) fitted to {} counts by least relative squares with free T1; "
-      "intervals of T1, s and c by profile likelihood, with the {}",
-      counts,
-      estimate->noise_measured ? "measured spread" : "spread of the residuals");
+  law.basis.emplace_back(
+      estimate->noise_measured ? FindingId::law_with_repeats : FindingId::law_with_residuals,
+      counts);
   const auto intervals = profile_intervals(points, estimate->best);
   const Interval<double> share = estimate->serial_share;
   if (!intervals || share.high - share.low > widest_serial_share) {
     const NextMeasurement next = next_measurement(points, estimate->best, request.prices);
     law.next_count = next.count;
-    law.not_identifiable = fmt::format(
-        "contention could explain {:.0f} % to {:.0f} % of the loss at {} ranks (needs a range "
-        "within {:.0f} points): measure {} ranks next{}",
-        100.0 * share.low,
-        100.0 * share.high,
-        largest_count(points),
-        100.0 * widest_serial_share,
-        *law.next_count,
-        next.width_before ? narrows_most : "");
+    law.not_identifiable = Finding(FindingId::law_is_ambiguous,
+                                   share.low,
+                                   share.high,
+                                   largest_count(points),
+                                   100.0 * widest_serial_share,
+                                   measure(next));
     return law;
   }
   const ContentionFit& best = estimate->best;

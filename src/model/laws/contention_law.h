@@ -2,6 +2,7 @@
 /// Contention-coherency (USL) law of times, profile intervals.
 #pragma once
 
+#include "src/core/finding.h"
 #include "src/model/cost.h"
 #include "src/model/laws/linear_law.h"
 
@@ -73,15 +74,15 @@ struct CurvePoint {
 
 struct ScalingLaw {
   std::string name;  // "contention-coherency" (E = 1/(1 + s(K-1) + cK(K-1))), "measured parts"
-  bool prediction = false;  // true: computed from measured parts, not fitted to the counts
-  std::string basis;        // one sentence: from what, under which assumptions
+  bool prediction = false;     // true: computed from measured parts, not fitted to the counts
+  std::vector<Finding> basis;  // from what, under which assumptions
   std::optional<Estimate<double>> serial;     // s
   std::optional<Estimate<double>> coherency;  // c
-  std::string not_identifiable;       // reason when s and c cannot be separated; then both absent
-  std::optional<int> next_count;      // the count to measure next, when not identifiable
-  std::optional<Estimate<Seconds>> single;  // step time at one rank, as fitted
-  double residual = 0.0;                    // root mean square, relative, at the measured counts
-  bool reproduces_measured = true;          // at each measured count the 95 % intervals overlap
+  std::optional<Finding> not_identifiable;    // why s and c cannot be separated; then both absent
+  std::optional<int> next_count;              // the count to measure next, when not identifiable
+  std::optional<Estimate<Seconds>> single;    // step time at one rank, as fitted
+  double residual = 0.0;                      // root mean square, relative, at the measured counts
+  bool reproduces_measured = true;            // at each measured count the 95 % intervals overlap
   /// Counts 1 to max_count; of a fit by all laws that hold, weighted. Empty below four counts.
   std::vector<CurvePoint> curve;
   /// Count with the least predicted step time; an optimum only where the search did not end there.

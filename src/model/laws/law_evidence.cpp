@@ -12,30 +12,19 @@ namespace scaleworth::model {
 namespace {
 constexpr double median_over_mean = 1.2533;  // standard errors of normal samples, sqrt(pi / 2)
 
+// Presumed: lower calls the curve's own bend a change of link.
 constexpr double domain_cliff = 0.05;
-constexpr double residuals_of_a_cliff = 3.0;
+constexpr double residuals_of_a_cliff = 3.0;  // beyond what the law misses its own points by
 
-std::string edge_remark(const std::vector<DecisionRow>& within,
-                        const DecisionRow& first,
-                        int domain) {
+Finding edge_remark(const std::vector<DecisionRow>& within, const DecisionRow& first, int domain) {
   const auto fit = fit_contention(points_of_laws(within));
-  if (!fit) {
-    return fmt::format(
-        "fewer than three counts lie within the domain of {} ranks: what its edge costs cannot be "
-        "separated from the law, and every law mixes both kinds of links",
-        domain);
-  }
+  if (!fit) return {FindingId::domain_too_few_within, domain};
   const double excess = first.same_work.value.value() / fit->time(first.count) - 1.0;
   const bool cliff = excess > std::max(domain_cliff, residuals_of_a_cliff * fit->residual);
-  return fmt::format(
-      "at {}, the first count beyond the domain of {} ranks, the work takes {} the counts within "
-      "it predict: {}",
-      first.count,
-      domain,
-      cliff ? fmt::format("{:.0f} % longer than", 100.0 * excess)
-            : fmt::format("{:+.1f} % against what", 100.0 * excess),
-      cliff ? "a cliff at its edge, and laws of the whole table mix both sides"
-            : "no cliff at its edge");
+  return {cliff ? FindingId::domain_cliff : FindingId::domain_without_cliff,
+          first.count,
+          domain,
+          100.0 * excess};
 }
 }  // namespace
 
@@ -56,70 +45,51 @@ std::vector<TimePoint> points_of_laws(const std::vector<DecisionRow>& rows) {
   });
 }
 
-std::vector<std::string> extrapolation_remarks(const ScalingLaw& law, int largest_measured) {
-  std::vector<std::string> remarks;
-  for (const auto& [name, count] : {std::pair{"fastest", law.inside(law.fastest)},
-                                    std::pair{"cheapest", law.inside(law.cost_optimal)}}) {
+std::vector<Finding> extrapolation_remarks(const ScalingLaw& law, int largest_measured) {
+  std::vector<Finding> remarks;
+  for (const auto& [id, count] :
+       {std::pair{FindingId::fastest_far_out, law.inside(law.fastest)},
+        std::pair{FindingId::cheapest_far_out, law.inside(law.cost_optimal)}}) {
     if (!count || *count <= farthest_extrapolation * largest_measured) continue;
-    remarks.push_back(fmt::format(
-        "by the law {} would be the {} count, {:.1f} times the largest measured: beyond {:g} times "
-        "laws of this kind have missed by a multiple, so measure before it is believed",
-        *count,
-        name,
-        static_cast<double>(*count) / largest_measured,
-        farthest_extrapolation));
+    remarks.emplace_back(
+        id, *count, static_cast<double>(*count) / largest_measured, farthest_extrapolation);
   }
   return remarks;
 }
 
-std::vector<std::string> domain_remarks(const std::vector<DecisionRow>& rows, int domain) {
+std::vector<Finding> domain_remarks(const std::vector<DecisionRow>& rows, int domain) {
   if (domain < 2) throw UserError("a domain of fast links joins at least 2 ranks, as --domain 8");
-  std::vector<std::string> remarks;
+  std::vector<Finding> remarks;
   const auto beyond =
       std::ranges::find_if(rows, [&](const DecisionRow& row) { return row.count > domain; });
   if (beyond == rows.end()) {
-    remarks.push_back(
-        fmt::format("every count lies within the domain of {0} ranks: whatever is said of more "
-                    "than {0} assumes that their links are as fast; measure one count beyond it",
-                    domain));
+    remarks.emplace_back(FindingId::domain_not_left, domain);
   } else if (beyond != rows.begin()) {
     remarks.push_back(edge_remark({rows.begin(), beyond}, *beyond, domain));
   }
   const auto wide = std::ranges::find_if(
       rows, [&](const DecisionRow& row) { return row.facts.layout.tensor.value_or(1) > domain; });
-  if (wide != rows.end()) {
-    remarks.push_back(fmt::format(
-        "at {} tensor parallelism over {} ranks leaves the domain of {}: each layer's all-reduces "
-        "cross the slower links",
-        wide->count,
-        *wide->facts.layout.tensor,
-        domain));
-  }
+  if (wide != rows.end())
+    remarks.emplace_back(
+        FindingId::tensor_leaves_domain, wide->count, *wide->facts.layout.tensor, domain);
   return remarks;
 }
 
-std::vector<std::string> micro_batch_remarks(const std::vector<DecisionRow>& rows,
-                                             Scaling scaling) {
-  std::vector<std::string> remarks;
+std::vector<Finding> micro_batch_remarks(const std::vector<DecisionRow>& rows, Scaling scaling) {
+  std::vector<Finding> remarks;
   const auto first = std::ranges::find_if(rows, [](const DecisionRow& row) {
     const auto& stages = row.facts.layout.pipeline;
     return row.facts.microbatches && stages && *row.facts.microbatches < *stages;
   });
-  if (first != rows.end()) {
-    remarks.push_back(fmt::format(
-        "at {} a replica has {:g} micro-batches for {} pipeline stages: memory and overlap change "
-        "there, and no law of the smaller counts need hold",
-        first->count,
-        *first->facts.microbatches,
-        *first->facts.layout.pipeline));
-  }
+  if (first != rows.end())
+    remarks.emplace_back(FindingId::few_microbatches,
+                         first->count,
+                         *first->facts.microbatches,
+                         *first->facts.layout.pipeline);
   const auto& last = rows.back();
-  if (scaling == Scaling::strong && last.facts.microbatches) {
-    remarks.push_back(
-        fmt::format("with this batch and layout of the replica {:.0f} ranks are the most: each "
-                    "replica has one micro-batch left there",
-                    last.count * *last.facts.microbatches));
-  }
+  if (scaling == Scaling::strong && last.facts.microbatches)
+    remarks.emplace_back(FindingId::most_ranks_of_batch,
+                         std::lround(last.count * *last.facts.microbatches));
   return remarks;
 }
 }  // namespace scaleworth::model
@@ -129,7 +99,7 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-constexpr int most_candidates = 4096;
+constexpr int most_candidates = 4096;  // see the header; presumed, for time
 
 struct Candidate {
   int count = 1;

@@ -40,7 +40,7 @@ std::vector<TimePoint> points_of_laws(const std::vector<DecisionRow>& rows);
 
 /// What to know before an optimum of `law` is believed: it lies beyond four times the largest
 /// measured count. Empty where it does not.
-std::vector<std::string> extrapolation_remarks(const ScalingLaw& law, int largest_measured);
+std::vector<Finding> extrapolation_remarks(const ScalingLaw& law, int largest_measured);
 
 /// What `domain` ranks joined by faster links (NVLink, one node) mean for the table:
 /// - every count within it: nothing is known of the slower links, on which every forecast beyond it
@@ -50,10 +50,10 @@ std::vector<std::string> extrapolation_remarks(const ScalingLaw& law, int larges
 ///   own residual; three counts within it are needed;
 /// - tensor parallelism wider than the domain.
 /// Throws UserError for fewer than two ranks.
-std::vector<std::string> domain_remarks(const std::vector<DecisionRow>& rows, int domain);
+std::vector<Finding> domain_remarks(const std::vector<DecisionRow>& rows, int domain);
 
 /// The first count whose replicas have fewer micro-batches than pipeline stages, where memory and
 /// overlap are others than before; and, for a fixed batch and layout of the replica, the count
 /// beyond which no micro-batch is left. Empty for rows without micro-batches.
-std::vector<std::string> micro_batch_remarks(const std::vector<DecisionRow>& rows, Scaling scaling);
+std::vector<Finding> micro_batch_remarks(const std::vector<DecisionRow>& rows, Scaling scaling);
 }  // namespace scaleworth::model

@@ -47,6 +47,7 @@ MatrixXd pseudo_inverse(const MatrixXd& rows) {
 /// 95 % quantile of chi-squared. Source: Wilson & Hilferty, PNAS 17 (1931).
 double chi_squared_95(double degrees) {
   const double variance = 2.0 / (9.0 * degrees);
+  // 95 % of a normal lies below 1.6449.
   return degrees * std::pow(1.0 - variance + 1.6449 * std::sqrt(variance), 3);
 }
 }  // namespace

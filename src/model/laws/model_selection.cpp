@@ -12,6 +12,7 @@
 
 namespace scaleworth::model {
 namespace {
+// K T(K) = a K^2 is a time that grows with the count: steeper is no work that anyone scales.
 constexpr double steepest_power = 2.0;
 
 LawFamily of_terms(std::string name,
@@ -74,21 +75,25 @@ using Points = std::vector<TimePoint>;
 constexpr double usual_noise = 0.01;         // of a row, where nothing measured it
 constexpr double usual_noise_degrees = 1.0;  // that this is worth
 constexpr double usual_error = 0.01;         // per doubling beyond the rows, likewise worth one
+// Odds before a row is seen, see the header; docs/accuracy.md has the forecasts of published series
+// that follow. Larger sees no loss in two or three counts, smaller finds one in noise.
 constexpr double constant_efficiency_odds = 10.0;
 constexpr double usual_law_odds = 5.0;
 constexpr double three_parameters_odds = 0.2;
 constexpr double charge_per_parameter = 0.625;  // times ln(n + 1)
 constexpr std::size_t free_parameters = 3;      // more must be paid for with counts
-constexpr std::size_t law_draws = 400;
-constexpr std::size_t fewest_to_leave_out = 5;
-constexpr double outlier_error = 0.10;
+constexpr std::size_t law_draws = 400;          // an end is then good to 3 % of a band's width
+constexpr std::size_t fewest_to_leave_out = 5;  // of four, one may as well be the cliff
+constexpr double outlier_error = 0.10;          // less is noise; presumed
+// Presumed: lower drops sound rows of a table that no law follows.
 constexpr double outlier_factor = 5.0;
-constexpr std::size_t first_held_out = 3;
-constexpr std::size_t first_judged = 4;  // a miss from fewer points shows no cliff, but for
-constexpr double clear_miss = 1.0;       // one by a factor of two
-constexpr std::size_t most_held_out = 20;
-constexpr std::size_t most_points = 200;
-constexpr double named_weight = 0.05;
+constexpr std::size_t first_held_out = 3;  // from two counts on a law has something to say
+constexpr std::size_t first_judged = 4;    // a miss from fewer points shows no cliff, but for
+constexpr double clear_miss = 1.0;         // one by a factor of two
+constexpr std::size_t most_held_out = 20;  // each is a fit of all laws: for time only
+constexpr std::size_t most_points = 200;   // thinned evenly: more say the same and take time
+constexpr double named_weight = 0.05;      // below, a name says nothing that one can act on
+// Presumed: a lighter law had lost already, its miss is no cliff.
 constexpr double held_weight = 0.01;
 constexpr double least_predicted = 1e-12;  // relative, of a law that predicts no time at all
 
@@ -252,6 +257,7 @@ void add_draws(CombinedLaw& law, const Points& points, const Noise& noise, std::
     Points redrawn = points;
     for (TimePoint& at : redrawn) {
       const double fitted = one.fitted.time(at.count);
+      // A time stays above 0 however wide the noise.
       at.time = fitted * std::max(0.05, 1.0 + sd * normal(generator));
     }
     const double error = law.error_per_doubling * normal(generator);
@@ -282,16 +288,16 @@ Interval<double> CombinedLaw::interval(double count) const {
   return {std::min(best, *quantile(at, 0.025)), std::max(best, *quantile(at, 0.975))};
 }
 
-std::string CombinedLaw::names() const {
-  std::string text;
+std::vector<Finding> CombinedLaw::names() const {
+  std::vector<Finding> named;
   double others = 1.0;
   for (const WeightedLaw& law : laws) {
-    if (law.weight < named_weight && !text.empty()) break;
-    text +=
-        fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", law.family.name, 100.0 * law.weight);
+    if (law.weight < named_weight && !named.empty()) break;
+    named.emplace_back(FindingId::law_weight, law.family.name, law.weight);
     others -= law.weight;
   }
-  return others < 0.005 ? text : text + fmt::format(", others {:.0f} %", 100.0 * others);
+  if (others >= 0.005) named.emplace_back(FindingId::law_weight, "others", others);
+  return named;
 }
 
 std::optional<CombinedLaw> combine_laws(Points points,
@@ -351,18 +357,13 @@ std::optional<LawForecast> law_forecast(const std::vector<DecisionRow>& rows,
   if (std::ranges::any_of(asked, [](int count) { return count < 1; }))
     throw UserError("--forecast: a count is 1 or more");
   if (!law) return std::nullopt;
-  if (law->cliff()) {
-    return LawForecast{fmt::format("no law: even the nearest, {}, misses a count by {:.0f} %",
-                                   law->nearest,
-                                   100.0 * law->worst),
-                       {}};
-  }
-  LawForecast forecast{law->names(), {}};
-  if (law->held_out) {
-    forecast.basis += fmt::format("; one count ahead they missed by {:.1f} % in the mean of {}",
-                                  100.0 * *law->held_out,
-                                  law->forecasts);
-  }
+  if (law->cliff())
+    return LawForecast{Finding(FindingId::no_law_near, law->nearest, law->worst), {}};
+  LawForecast forecast{
+      law->held_out
+          ? Finding(FindingId::by_tested_laws, law->names(), *law->held_out, law->forecasts)
+          : Finding(FindingId::by_laws, law->names()),
+      {}};
   const DecisionRow& last = rows.back();
   const double baseline_s = last.speedup.value * last.same_work.value.value();
   const double baseline_count = last.count / last.count_ratio;

@@ -83,8 +83,8 @@ struct CombinedLaw {
   /// A change of regime lies inside the table: every law that held up to a count, with 1 % of the
   /// weight there, misses the next by more than `cliff_error`.
   bool cliff() const { return worst > cliff_error; }
-  /// "Amdahl 62 %, logarithmic loss 21 %, others": those of 5 % and more.
-  std::string names() const;
+  /// With their weights those of 5 % and more, then the others together.
+  std::vector<Finding> names() const;
 };
 
 /// Laws held against published tables miss by a multiple beyond so many times the measured range.
@@ -152,7 +152,7 @@ struct ForecastPoint {
 
 /// What the laws say of counts that were not measured.
 struct LawForecast {
-  std::string basis;                  // the laws and their weights, or why there is no point
+  std::optional<Finding> basis;       // the laws and their weights, or why there is no point
   std::vector<ForecastPoint> points;  // ascending; none at a cliff
 };
 

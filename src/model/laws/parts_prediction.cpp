@@ -9,7 +9,7 @@
 
 namespace scaleworth::model {
 namespace {
-constexpr int draw_count = 200;
+constexpr int draw_count = 200;         // an end is then good to 5 % of the band's width
 constexpr double least_exposed = 0.02;  // of the transfers; below it all of them were hidden
 
 /// The gradient as it is all-reduced: `count` buckets of equal size.
@@ -33,11 +33,12 @@ double at(const PartTimes& times, Part part) {
 /// 64. The integral of x d(Phi(x)^K) by parts is that of 1 - Phi(x)^K - Phi(-x)^K over x > 0, an
 /// even function, so that the trapezoidal rule is exact to 1e-6 with this step.
 double straggler_growth(int ranks) {
-  constexpr double step = 0.4;
+  constexpr double step = 0.4;  // see above: exact to 1e-6
   const auto below = [&](double x) {
     return std::pow(0.5 * std::erfc(-x / std::numbers::sqrt2), ranks);
   };
   double sum = 0.5 - below(0.0);
+  // Beyond 9 sigma nothing is left.
   for (double x = step; x < 9.0; x += step) sum += 1.0 - below(x) - below(-x);
   return step * sum;
 }
@@ -213,29 +214,12 @@ std::vector<double> curve_of(const PartsModel& model, const CurveRequest& reques
   return times;
 }
 
-std::string transfer_basis(const PartsModel& model, int largest, const AllReduceTime& all_reduce) {
-  if (!all_reduce) {
-    return "exposed transfer in proportion to the ring's traffic 2(K-1)/K (no all-reduce was "
-           "measured: too little where compute hides it, for compute shrinks)";
-  }
-  const std::string whole = "the all-reduce model on the gradient buckets";
-  if (largest == 1) return whole + " with nothing hidden";
-  return fmt::format("{} less what {:.0f} % of the compute hid{} at {} ranks",
-                     whole,
-                     100.0 * model.window(),
-                     model.used_up() ? "" : " (all of it; the range allows up to 100 %)",
-                     largest);
-}
-
-std::string basis_of(const PartsModel& model, int largest, const AllReduceTime& all_reduce) {
-  return fmt::format(
-      "measured parts at up to {} {}: compute per token and per step, optimizer and host time on "
-      "every rank, {}, waiting that grows as the largest of K normal ranks; assumes that further "
-      "ranks bring cores and memory like the measured ones; the range holds the spread of the "
-      "inputs only",
-      largest,
-      largest == 1 ? "rank" : "ranks",
-      transfer_basis(model, largest, all_reduce));
+Finding transfer_basis(const PartsModel& model, int largest, const AllReduceTime& all_reduce) {
+  if (!all_reduce) return FindingId::transfer_by_traffic;
+  if (largest == 1) return FindingId::transfer_not_hidden;
+  return {model.used_up() ? FindingId::transfer_partly_hidden : FindingId::transfer_all_hidden,
+          model.window(),
+          largest};
 }
 
 bool overlap(const Estimate<Seconds>& a, const Estimate<Seconds>& b) {
@@ -264,27 +248,24 @@ ScalingLaw measured_parts_law(const MeasuredMode& mode,
   law.prediction = true;
   const std::vector<CountParts> parts = count_parts(mode, nullptr);
   if (parts.empty()) {
-    law.not_identifiable = "no ledger of the training step: nothing to predict from";
+    law.not_identifiable = FindingId::no_training_ledger;
     return law;
   }
   const Buckets buckets = buckets_of(mode.counts.back());
   const bool has_model =
       all_reduce && buckets.count > 0 && all_reduce(buckets.each, std::max(2, parts.back().ranks));
   if (parts.back().ranks == 1 && !has_model) {
-    law.not_identifiable =
-        "one rank measured and no all-reduce model: communication is unknown; measure 2 ranks next";
+    law.not_identifiable = FindingId::communication_unknown;
     law.next_count = 2;
     return law;
   }
   const PartsModel best(parts, all_reduce, buckets);
-  law.basis = basis_of(best, parts.back().ranks, all_reduce);
+  const int largest = parts.back().ranks;
+  law.basis.emplace_back(
+      FindingId::law_of_parts, largest, transfer_basis(best, largest, all_reduce));
   CurveDraws draws{curve_of(best, request), {}};
-  if (const auto end = static_cast<int>(draws.best.size()); end < request.max_count) {
-    law.basis += fmt::format(
-        "; ends at {0}, because no all-reduce was measured over the links beyond: measure one with "
-        "more than {0} ranks",
-        end);
-  }
+  if (const auto end = draws.best.size(); std::cmp_less(end, request.max_count))
+    law.basis.emplace_back(FindingId::curve_ends_at_links, end);
   std::mt19937_64 generator(1);
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/core/catalogue.h"
+#include "src/core/figures/vocabulary.h"
 #include "src/core/units.h"
 
 #include <cstddef>
@@ -133,7 +134,6 @@ struct PhaseWork {
 };
 
 enum class PhaseBound { compute, memory, communication };
-const char* phase_bound_name(PhaseBound bound);
 
 struct Phase {
   PhaseWork products;   // with weights: experts read once each
@@ -287,10 +287,13 @@ struct ServingQuestion {
   MeasuredTimes measured;  // of one batch: then `batches` has one
 };
 
+/// Why a batch is not to be taken.
+enum class ServingLimit { memory, first_token, per_token };
+
 struct ServedBatch : OperatingPoint {
   std::optional<TokenCost> cost;     // at full load; absent without a price
   std::optional<double> break_even;  // utilisation; absent without prices of both
-  std::string excluded;              // why it is not to be taken; empty: it may be
+  std::optional<ServingLimit> excluded;
 };
 
 /// What memory holds, of the whole group.
@@ -324,3 +327,14 @@ struct ServingAnswer {
 
 ServingAnswer serve(const ServingQuestion& question);
 }  // namespace scaleworth::model
+
+namespace scaleworth {
+template <>
+inline constexpr std::array word_list<model::PhaseBound>{
+    Word{"compute", "compute"}, Word{"memory", "memory"}, Word{"communication", "communication"}};
+template <>
+inline constexpr std::array word_list<model::ServingLimit>{
+    Word{"memory", "does not fit into memory at full length"},
+    Word{"first_token", "the first token comes too late"},
+    Word{"per_token", "tokens come too slowly"}};
+}  // namespace scaleworth

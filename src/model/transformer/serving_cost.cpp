@@ -29,23 +29,20 @@ ServingMemory memory_of(const ServingQuestion& question) {
   return memory;
 }
 
-std::string exclusion(const OperatingPoint& point, const LatencyLimits& limits) {
-  if (point.fits == false) return "does not fit into memory at full length";
-  if (limits.first_token && point.time_to_first_token > *limits.first_token) {
-    return "the first token comes too late";
-  }
-  if (limits.per_token && point.time_per_output_token &&
-      *point.time_per_output_token > *limits.per_token) {
-    return "tokens come too slowly";
-  }
-  return "";
+std::optional<ServingLimit> exclusion(const OperatingPoint& point, const LatencyLimits& limits) {
+  if (point.fits == false) return ServingLimit::memory;
+  if (limits.first_token && point.time_to_first_token > *limits.first_token)
+    return ServingLimit::first_token;
+  if (limits.per_token && point.time_per_output_token > limits.per_token)
+    return ServingLimit::per_token;
+  return {};
 }
 
 /// A measurement above its roof by more than a clock that runs 2 % higher is none.
 constexpr double most_of_roof = 1.02;
 
 ServedBatch served(const ServingQuestion& question, double batch) {
-  ServedBatch one{operate(question.server, question.request, batch, question.measured), {}, {}, ""};
+  ServedBatch one{operate(question.server, question.request, batch, question.measured), {}, {}, {}};
   one.excluded = exclusion(one, question.limits);
   if (!question.rate) return one;
   one.cost = token_cost(one, question.request, *question.rate);
@@ -65,7 +62,7 @@ std::vector<double> batches_of(const ServingQuestion& question, const ServingMem
   for (double batch = 1.0; batch < largest; batch *= 4.0) batches.insert(batch);
   batches.insert(largest);
   // Times of a step and of a prompt's pass grow with the batch: limits cut off the large ones.
-  const auto passes = [&](double batch) { return served(question, batch).excluded.empty(); };
+  const auto passes = [&](double batch) { return !served(question, batch).excluded; };
   const auto over = std::ranges::find_if_not(batches, passes);
   if (over != batches.begin() && over != batches.end()) {
     double low = *std::prev(over);
@@ -260,7 +257,7 @@ ServingAnswer serve(const ServingQuestion& question) {
           of_roof,
           batch);
     }
-    if (!one.excluded.empty() || (answer.chosen && one.output_tokens_per_s <= most)) continue;
+    if (one.excluded || (answer.chosen && one.output_tokens_per_s <= most)) continue;
     answer.chosen = answer.batches.size() - 1;
     most = one.output_tokens_per_s;
     if (question.rate) {

@@ -80,11 +80,6 @@ double pairs_of_prompt(const ServedModel::Attention& kind, double tokens, double
 }
 }  // namespace
 
-const char* phase_bound_name(PhaseBound bound) {
-  constexpr std::array names{"compute", "memory", "communication"};
-  return names.at(index_of(bound));
-}
-
 void check_group(const ServingGroup& group) {
   require(group.gpus >= 1, "a server needs at least one GPU");
   require(group.peak.value() > 0.0 && group.bandwidth.value() > 0.0 &&

@@ -54,45 +54,19 @@ void add_remarks(const TrainingRun& run, TrainingUse& use) {
   const Utilisation& first = use.against.front();
   if (std::max(first.mfu, first.hfu) > 1.0) {
     const double causal = model_flops(Convention::causal, run.model, use.sequence);
-    const double mfu = causal * use.tokens_per_second_per_gpu / first.peak.rate.value();
-    if (mfu > 1.0)
-      throw UserError(
-          "MFU {:.0f} % (causal attention alone), which no run reaches: {:g} tokens/s of {}, at "
-          "{:.4g} TFLOP/s ({}) each; give --gpus ({} or more), the rate of all, the dense peak",
-          100.0 * mfu,
-          run.tokens_per_second,
-          counted(static_cast<std::size_t>(run.gpus), "GPU"),
-          first.peak.rate.value() / 1e12,
-          first.peak.basis,
-          saturated<std::int64_t>(std::ceil(mfu * static_cast<double>(run.gpus))));
-    use.remarks.push_back(fmt::format(
-        "more than the peak cannot be: check the convention (causal attention alone: {:.1f} %)",
-        100.0 * mfu));
+    use.above_peak = causal * use.tokens_per_second_per_gpu / first.peak.rate.value();
+    use.remarks.emplace_back(FindingId::more_than_peak, *use.above_peak);
   }
-  if (use.sequence > run.model.sequence) {
-    use.remarks.push_back(fmt::format("{} was trained with {} tokens a sequence, not {}",
-                                      run.model.id,
-                                      run.model.sequence,
-                                      use.sequence));
-  }
-  if (run.model.window > 0 && use.sequence > run.model.window) {
-    use.remarks.push_back(
-        fmt::format("in {} of {} layers a token meets {} others at most: full, causal and "
-                    "megatron-bridge count these, the other conventions the whole sequence",
-                    run.model.window_layers,
-                    run.model.layers,
-                    run.model.window));
-  }
-  if (run.model.mtp_layers > 0) {
-    use.remarks.push_back(
-        "multi-token prediction is counted by full, causal, megatron and megatron-bridge alone");
-  }
-  if (run.model.relative_positions) {
-    use.remarks.push_back("products with relative positions are not counted");
-  }
-  if (run.convention == Convention::narayanan && run.recomputation != Recomputation::full) {
-    use.remarks.push_back("narayanan counts full recomputation whether or not it is done");
-  }
+  if (use.sequence > run.model.sequence)
+    use.remarks.emplace_back(
+        FindingId::other_sequence, run.model.id, run.model.sequence, use.sequence);
+  if (run.model.window > 0 && use.sequence > run.model.window)
+    use.remarks.emplace_back(
+        FindingId::windows_counted, run.model.window_layers, run.model.layers, run.model.window);
+  if (run.model.mtp_layers > 0) use.remarks.emplace_back(FindingId::multi_token_counted);
+  if (run.model.relative_positions) use.remarks.emplace_back(FindingId::relative_positions_left);
+  if (run.convention == Convention::narayanan && run.recomputation != Recomputation::full)
+    use.remarks.emplace_back(FindingId::narayanan_recomputes);
 }
 }  // namespace
 

@@ -120,11 +120,6 @@ ForwardFlops forward_flops(const TransformerModel& model,
           2.0 * head * (1.0 + more)};
 }
 
-const char* recomputation_name(Recomputation recomputation) {
-  constexpr std::array names{"none", "selective", "full"};
-  return names.at(index_of(recomputation));
-}
-
 Weights weights(const TransformerModel& model) {
   const double layers = real(model.layers);
   const double hidden = real(model.hidden);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/core/catalogue.h"
+#include "src/core/figures/vocabulary.h"
 
 #include <cstdint>
 #include <string>
@@ -48,8 +49,6 @@ ForwardFlops forward_flops(const TransformerModel& model,
 /// What the backward pass computes again instead of keeping it: nothing, scores and their product
 /// with the values (Korthikanti et al., arXiv 2205.05198), or all layers.
 enum class Recomputation { none, selective, full };
-
-const char* recomputation_name(Recomputation recomputation);
 
 /// Weights of all layers together, without biases. Held as double: exact up to 2^53.
 ///   attention     layers ((2 heads + 2 kv_heads) head_size hidden); latent: queries and key-values
@@ -112,3 +111,9 @@ struct LayerGemm {
 /// UserError unless `tokens` is positive.
 std::vector<LayerGemm> layer_gemms(const TransformerModel& model, std::int64_t tokens);
 }  // namespace scaleworth::model
+
+namespace scaleworth {
+template <>
+inline constexpr std::array word_list<model::Recomputation>{
+    Word{"none", "none"}, Word{"selective", "selective"}, Word{"full", "full"}};
+}  // namespace scaleworth

@@ -8,8 +8,8 @@
 
 namespace scaleworth::model {
 namespace {
-const char* clock_of(const ComputeCeiling& ceiling) {
-  return ceiling.contended ? "per thread-CPU-second (host contended)" : "wall clock";
+Finding clock_of(const ComputeCeiling& ceiling) {
+  return ceiling.contended ? FindingId::by_cpu_time : FindingId::by_wall_clock;
 }
 
 constexpr std::array<ConventionWords, 10> known_conventions{{
@@ -80,21 +80,17 @@ double tera(FlopPerSecond rate) {
   return rate.value() * 1e-12;
 }
 
-std::optional<std::string> sparse_remark(const GpuDatasheet& gpu,
-                                         const std::string& format,
-                                         FlopPerSecond dense,
-                                         FlopPerSecond given) {
+std::optional<Finding> sparse_remark(const GpuDatasheet& gpu,
+                                     const std::string& format,
+                                     FlopPerSecond dense,
+                                     FlopPerSecond given) {
   if (!same(given, 2.0 * dense)) return std::nullopt;
   const auto dense_for = std::ranges::find_if(gpu.tensor, [&](const auto& known) {
     return known.first != "int8" && same(given, known.second.rate);
   });
-  return fmt::format(
-      "a peak of {:.4g} TFLOP/s is that of {} with 2:4 structured sparsity{}: training multiplies "
-      "densely, at {:.4g}, and uses twice as much of it",
-      tera(given),
-      format,
-      dense_for == gpu.tensor.end() ? "" : fmt::format(" (and for dense {})", dense_for->first),
-      tera(dense));
+  if (dense_for == gpu.tensor.end())
+    return Finding(FindingId::sparse_peak, tera(given), format, tera(dense));
+  return Finding(FindingId::sparse_peak_or, tera(given), format, tera(dense), dense_for->first);
 }
 }  // namespace
 
@@ -106,17 +102,14 @@ double model_flops_utilisation(Flops model_flops, Seconds step, FlopPerSecond pe
 
 std::optional<Denominator> measured_peak(const std::vector<ComputeCeiling>& ceilings, int ranks) {
   if (const ComputeCeiling* together = fastest_ceiling(ceilings, NumberFormat::fp32, ranks)) {
-    return Denominator{together->ceiling().value,
-                       fmt::format("{} fp32 FMA, {} at once, {}",
-                                   word_of(together->isa),
-                                   counted(ranks, "worker"),
-                                   clock_of(*together))};
+    return Denominator{
+        together->ceiling().value,
+        {FindingId::workers_at_once, word_of(together->isa), ranks, clock_of(*together)}};
   }
   if (const ComputeCeiling* single = fastest_ceiling(ceilings, NumberFormat::fp32, 1)) {
     return Denominator{
         single->ceiling().value * static_cast<double>(ranks),
-        fmt::format(
-            "{} x one worker, {} fp32 FMA, {}", ranks, word_of(single->isa), clock_of(*single))};
+        {FindingId::times_one_worker, ranks, word_of(single->isa), clock_of(*single)}};
   }
   return std::nullopt;
 }
@@ -202,9 +195,9 @@ double quoted_flops(Convention convention, const TransformerModel& model, std::i
              : model_flops(convention, model, sequence);
 }
 
-std::string datasheet_basis(const std::string& number_format, const DatasheetPeak& peak) {
-  const std::string basis = fmt::format("datasheet {}, dense", number_format);
-  return peak.clock_hz ? basis + fmt::format(", at {:.0f} MHz", *peak.clock_hz * 1e-6) : basis;
+Finding datasheet_basis(const std::string& number_format, const DatasheetPeak& peak) {
+  if (!peak.clock_hz) return {FindingId::of_datasheet, number_format};
+  return {FindingId::of_datasheet_at, number_format, *peak.clock_hz * 1e-6};
 }
 
 PeakChoice choose_peaks(const PeakRequest& request) {
@@ -212,15 +205,14 @@ PeakChoice choose_peaks(const PeakRequest& request) {
   PeakChoice choice{request.number_format, {}, {}};
   std::string& format = choice.number_format;
   if (format.empty()) format = has_bf16 ? "bf16" : "fp16";
-  if (request.given) choice.peaks.push_back({*request.given, "as given"});
+  if (request.given) choice.peaks.push_back({*request.given});
   if (request.gpu != nullptr) {
     const Denominator dense = datasheet_peak(*request.gpu, format);
     choice.peaks.push_back(dense);
     const bool few_bits = format.starts_with("fp8") || format == "mxfp8" || format.ends_with("fp4");
     if (few_bits && has_bf16) {
       choice.peaks.push_back(datasheet_peak(*request.gpu, "bf16"));
-      choice.remarks.push_back(
-          fmt::format("runs in {} have no agreed peak: some divide by that of bf16", format));
+      choice.remarks.emplace_back(FindingId::no_agreed_peak, format);
     }
     if (request.given) {
       const auto remark = sparse_remark(*request.gpu, format, dense.rate, *request.given);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/core/catalogue.h"
+#include "src/core/finding.h"
 #include "src/core/units.h"
 #include "src/model/gpu.h"
 #include "src/model/transformer/transformer.h"
@@ -22,7 +23,7 @@ double model_flops_utilisation(Flops model_flops, Seconds step, FlopPerSecond pe
 /// A rate to hold a run against, and where it comes from.
 struct Denominator {
   FlopPerSecond rate;
-  std::string basis;  // "datasheet bf16, dense, at 1410 MHz"; "as given"; "avx2 fp32 FMA, ..."
+  Finding basis = FindingId::as_given;
 };
 
 /// The fp32 FMA ceiling of `ranks` single-threaded ranks, fastest instruction set: that of `ranks`
@@ -97,8 +98,7 @@ double hardware_flops(Convention convention,
 /// What the convention itself prints: by narayanan hardware FLOPs with full recomputation.
 double quoted_flops(Convention convention, const TransformerModel& model, std::int64_t sequence);
 
-/// "datasheet bf16, dense, at 1410 MHz".
-std::string datasheet_basis(const std::string& number_format, const DatasheetPeak& peak);
+Finding datasheet_basis(const std::string& number_format, const DatasheetPeak& peak);
 
 struct PeakRequest {
   const GpuDatasheet* gpu = nullptr;  // null: unknown
@@ -109,7 +109,7 @@ struct PeakRequest {
 struct PeakChoice {
   std::string number_format;
   std::vector<Denominator> peaks;  // the first is the one to quote
-  std::vector<std::string> remarks;
+  std::vector<Finding> remarks;
 };
 
 /// The given peak first, then the datasheet's dense one of the number format, for 8 and 4 bits also
@@ -177,7 +177,9 @@ struct TrainingUse {
   bool conventions_differ = false;   // by more than 1 %
   Campaign million;                  // tokens
   std::optional<Campaign> campaign;  // the tokens to train on
-  std::vector<std::string> remarks;
+  /// MFU with causal attention alone, where the first peak is exceeded.
+  std::optional<double> above_peak;
+  std::vector<Finding> remarks;
 };
 
 /// Throws UserError unless gpus, tokens per second, peaks, price and tokens are positive and

@@ -107,8 +107,9 @@ StragglerReport stragglers() {
   straggler.steps = 4;
   straggler.significant = true;
   straggler.cause = LateCause::host;
-  straggler.shares = {{LateCause::host, 3700us, "", HostCause::data_loading},
-                      {LateCause::slower_kernels, 290us, "gemm kernels +3 %"}};
+  straggler.shares = {
+      {LateCause::host, 3700us, {}, HostCause::data_loading},
+      {LateCause::slower_kernels, 290us, Finding(FindingId::stated, "gemm kernels +3 %")}};
   report.stragglers = {straggler};
   report.recurrence = Recurrence::one_rank;
   return report;
@@ -116,7 +117,7 @@ StragglerReport stragglers() {
 
 Efficiency efficiency() {
   Efficiency result;
-  result.window = "steps 1 to 4";
+  result.window = Finding(FindingId::stated, "steps 1 to 4");
   result.runtime = 80ms;
   result.useful = {52ms, 52ms, 52ms, 52ms};
   result.load_balance = 1.0;
@@ -153,13 +154,13 @@ Attribution straggler_job() {
     job.recordings.push_back(recording(rank));
     job.clocks.ranks.push_back({Rank{rank}, 1us * rank, 0.2 * rank, 900ns, 3us, 12});
   }
-  job.remarks = {"Ranks were found from distributedInfo."};
+  job.remarks = {{FindingId::stated, "Ranks were found from distributedInfo."}};
   job.step_choice.source = "ProfilerStep markers";
-  job.step_choice.sentence = "A step lasts from one marker to the next.";
+  job.step_choice.found = Finding(FindingId::stated, "a step lasts from one marker to the next");
   job.step_choice.steps = 6;
   job.step_choice.excluded = 2;
   job.clocks.error = 5us;
-  job.clocks.method = "ends of 12 collectives agree";
+  job.clocks.method = Finding(FindingId::stated, "ends of 12 collectives agree");
   job.classes = {{WorkClass::unclassified, 40, 2ms, {{"my_kernel(float*)", 2ms}}},
                  {WorkClass::communication, 48, 90ms, {{"ncclDevKernel_AllReduce", 80ms}}},
                  {WorkClass::gemm, 2000, 220ms, {{"ampere_bf16_gemm", 200ms}}}};
@@ -170,6 +171,15 @@ Attribution straggler_job() {
   // Of the four steps that count: each all-reduce keeps three ranks waiting for 4 ms.
   job.collective_sums = {{CollectiveKind::all_reduce, 4, 48ms, 12ms, 0ms},
                          {CollectiveKind::all_gather, 4, 0ms, 12ms, 0ms}};
+  job.collective_ways = {job.collective_sums[1], job.collective_sums[0]};
+  for (CollectiveSum& one : job.collective_ways) {
+    one.shortest.assign(4, 750e-6);
+    one.spread_of_ends.assign(4, 3e-6);
+  }
+  CollectiveSum& reduced = job.collective_ways[1];
+  reduced.way = "RING SIMPLE";
+  reduced.bytes = 4.0 * (64 << 20);
+  reduced.seconds_with_bytes = 4 * 750e-6;
   job.stragglers = stragglers();
   job.efficiency = efficiency();
   return job;
@@ -179,7 +189,7 @@ Attribution lone_recording() {
   Attribution job;
   job.recordings = {recording(0)};
   job.step_choice.source = "whole span";
-  job.step_choice.sentence = "No markers and no repetition were found.";
+  job.step_choice.found = Finding(FindingId::stated, "no markers and no repetition were found");
   job.step_choice.steps = job.step_choice.excluded = 1;
   job.classes = {{WorkClass::unclassified, 0, 0ms, {}}};
   StepLedger only = ledger(0, 0);
@@ -194,10 +204,11 @@ Attribution lone_recording() {
   only.excluded = {ExclusionCause::only_step};
   job.ledger = {only};
   job.unmatched_collectives = 7;
-  job.stragglers.abstention = "one rank alone cannot tell who was late";
-  job.efficiency_reason = "one rank alone says nothing about the others";
+  job.stragglers.abstention = Finding(FindingId::stated, "one rank alone cannot tell who was late");
+  job.efficiency_reason =
+      Finding(FindingId::stated, "one rank alone says nothing about the others");
   job.clocks.comparable = false;
-  job.clocks.reason = "there is one recording only";
+  job.clocks.reason = Finding(FindingId::stated, "there is one recording only");
   return job;
 }
 

@@ -8,7 +8,7 @@ model::TrainingRun gpt3_run() {
   run.model = find_model(model_catalogue(), "gpt3-175b");
   run.gpus = 1024;
   run.tokens_per_second = 140000;
-  run.peaks = {{FlopPerSecond(312e12), "datasheet bf16, dense, at 1410 MHz"}};
+  run.peaks = {{FlopPerSecond(312e12), {FindingId::of_datasheet_at, "bf16", 1410.0}}};
   run.price = dollars_per_hour(2.0);
   run.tokens = 300e9;
   return run;
@@ -17,7 +17,7 @@ model::TrainingRun gpt3_run() {
 model::TrainingRun gpt3_recomputing_run() {
   model::TrainingRun run = gpt3_run();
   run.recomputation = model::Recomputation::full;
-  run.peaks.push_back({FlopPerSecond(264e12), "measured, as given"});
+  run.peaks.push_back({FlopPerSecond(264e12), FindingId::measured_as_given});
   run.price.reset();
   return run;
 }

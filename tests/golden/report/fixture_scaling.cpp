@@ -92,10 +92,9 @@ ScalingLaw prediction(double compute, bool price) {
   ScalingLaw law;
   law.name = "measured parts";
   law.prediction = true;
-  law.basis =
-      "compute per sequence, alpha-beta of the gradient buckets and the spread of 2 ranks, "
-      "assuming "
-      "that links keep their rate at higher counts";
+  law.basis = {Finding(FindingId::stated,
+                       "compute per sequence, alpha-beta of the gradient buckets and the spread of "
+                       "2 ranks, assuming that links keep their rate at higher counts")};
   for (int ranks = 1; ranks <= 64; ++ranks) {
     const double k = ranks;
     const double step = compute / k + (ranks == 1 ? 0.0 : 1.5e-3 + 0.25e-3 * std::log2(k));
@@ -124,8 +123,10 @@ ScalingLaw prediction(double compute, bool price) {
 ScalingLaw unidentified() {
   ScalingLaw law;
   law.name = "contention-coherency";
-  law.basis = "E(K) = 1/(1 + s(K-1) + c K(K-1)) fitted to the measured counts";
-  law.not_identifiable = "two counts determine one of them at most; measure a third count";
+  law.basis = {
+      Finding(FindingId::stated, "E(K) = 1/(1 + s(K-1) + c K(K-1)) fitted to the measured counts")};
+  law.not_identifiable =
+      Finding(FindingId::stated, "two counts determine one of them at most; measure a third count");
   return law;
 }
 
@@ -174,13 +175,13 @@ std::vector<ScalingResult> scaling(bool price) {
   strong.rows = {row(1, 8, 61.3e-3, 0.0, 0.0), row(2, 8, 33.5e-3, 0.051, 0.018)};
   strong.laws = {unidentified(), prediction(61.3e-3, price)};
   add_decision(strong, price);
-  strong.quality_held = true;
-  strong.quality_note = "the loss agrees across counts (largest difference 2e-7)";
+  strong.quality = {
+      true, Finding(FindingId::stated, "the loss agrees across counts (largest difference 2e-7)")};
   ScalingResult weak;
   weak.mode = BatchScaling::weak;
   weak.rows = {row(1, 8, 61.3e-3, 0.0, 0.0), row(2, 16, 64.9e-3, 0.038, 0.013)};
   add_decision(weak, price);
-  weak.quality_note = "the batch differs, so losses are not compared";
+  weak.quality.note = Finding(FindingId::stated, "the batch differs, so losses are not compared");
   return {strong, weak};
 }
 

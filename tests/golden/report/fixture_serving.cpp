@@ -29,9 +29,9 @@ MfuNames server_names() {
   MfuNames names;
   names.model = "Llama 3.1 70B";
   names.gpu = "NVIDIA H100 SXM 80 GB";
-  names.peak_basis = "datasheet, dense, at 1830 MHz";
-  names.bandwidth_basis = "datasheet";
-  names.link_basis = "your alpha and beta";
+  names.peak_basis = Finding(FindingId::stated, "datasheet, dense, at 1830 MHz");
+  names.bandwidth_basis = FindingId::datasheet;
+  names.link_basis = FindingId::your_alpha_beta;
   return names;
 }
 
@@ -47,7 +47,7 @@ model::TrainingQuestion million_dollars() {
 MfuNames budget_names() {
   MfuNames names;
   names.gpu = "NVIDIA H100 SXM 80 GB";
-  names.peak_basis = "datasheet bf16, dense, at 1830 MHz";
+  names.peak_basis = Finding(FindingId::of_datasheet_at, "bf16", 1830.0);
   names.model = "Llama 3.1 8B";
   return names;
 }

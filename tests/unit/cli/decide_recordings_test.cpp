@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
+#include "report/words.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/error.h"
 #include "src/model/decision/decision.h"
@@ -76,12 +77,14 @@ TEST_CASE("recordings of jobs with a late host decide for the host", "[decide]")
   REQUIRE(decision.diagnosis.cause);
   CHECK(decision.diagnosis.by_factors);
   for (const auto& [name, share] : decision.diagnosis.cause->mixture)
-    UNSCOPED_INFO(model::cause_name(name) << ' ' << share);
+    UNSCOPED_INFO(word_of(name) << ' ' << share);
   CHECK(decision.diagnosis.cause->owner == scaleworth::model::Cause::host);
   CHECK(decision.cause_count == 8);
-  CHECK(decision.diagnosis.straggler.find("rank 7") != std::string::npos);
+  REQUIRE(decision.diagnosis.straggler);
+  CHECK(decision.diagnosis.straggler->arguments.at(0) == "rank 7");
   // The parts charge the others' waiting as idle.
-  CHECK(decision.diagnosis.factor_note.find("idle") != std::string::npos);
+  REQUIRE(decision.diagnosis.factor_note);
+  CHECK(decision.diagnosis.factor_note->id == FindingId::parts_and_factors_differ);
 }
 
 TEST_CASE("recordings of jobs with slower transfers decide for communication", "[decide]") {
@@ -92,7 +95,7 @@ TEST_CASE("recordings of jobs with slower transfers decide for communication", "
   });
   REQUIRE(decision.diagnosis.cause);
   CHECK(decision.diagnosis.cause->owner == scaleworth::model::Cause::communication);
-  CHECK(decision.diagnosis.straggler.empty());
+  CHECK_FALSE(decision.diagnosis.straggler);
 }
 
 TEST_CASE("recordings of jobs with a slow rank decide for idle and name it", "[decide]") {
@@ -105,8 +108,11 @@ TEST_CASE("recordings of jobs with a slow rank decide for idle and name it", "[d
   });
   REQUIRE(decision.diagnosis.cause);
   CHECK(decision.diagnosis.cause->owner == scaleworth::model::Cause::idle);
-  CHECK(decision.diagnosis.straggler.find("rank 4") != std::string::npos);
-  CHECK(decision.diagnosis.straggler.find("the same kernels run slower") != std::string::npos);
+  REQUIRE(decision.diagnosis.straggler);
+  CHECK(decision.diagnosis.straggler->arguments.at(0) == "rank 4");
+  const auto& causes = decision.diagnosis.straggler->arguments.at(2).value;
+  const Finding& cause = std::get<std::vector<Finding>>(causes).at(0);
+  CHECK(cause.arguments.at(0) == word_of(LateCause::slower_kernels));
 }
 
 TEST_CASE("an attribution's JSON tells the same of a count as its recordings", "[decide]") {
@@ -124,7 +130,7 @@ TEST_CASE("an attribution's JSON tells the same of a count as its recordings", "
   REQUIRE(read.ledger.factors);
   CHECK(read.ledger.factors->host == direct.ledger.factors->host);
   CHECK(read.ledger.factors->useful == direct.ledger.factors->useful);
-  CHECK(!read.ledger.straggler.empty());
+  CHECK(read.ledger.straggler);
   // Version 2 knew fewer parts.
   auto older = nlohmann::json::parse(text);
   for (auto& step : older["ledger"]) {
@@ -137,10 +143,10 @@ TEST_CASE("an attribution's JSON tells the same of a count as its recordings", "
   const auto second =
       model::attributed_count(report::read_attribution(older.dump(), "job.json"), "job");
   CHECK(second.row.time.value == direct.row.time.value);
-  CHECK(second.ledger.straggler == direct.ledger.straggler);
+  CHECK(report::said(second.ledger.straggler) == report::said(direct.ledger.straggler));
   for (auto& step : older["ledger"]) step.erase("exclusion");
   CHECK_THROWS_AS(report::read_attribution(older.dump(), "job.json"), UserError);
-  CHECK(read.ledger.straggler == direct.ledger.straggler);
+  CHECK(report::said(read.ledger.straggler) == report::said(direct.ledger.straggler));
   CHECK(read.remarks == direct.remarks);
 }
 
@@ -278,7 +284,7 @@ TEST_CASE("one count of recordings abstains and asks for another", "[decide]") {
   const TemporaryDirectory folder;
   const auto table = cli::recordings_table({write_job(folder.path(), quiet(4))}, std::nullopt);
   const model::Decision decision = model::decide_table(table, {});
-  CHECK(decision.diagnosis.no_cause == "one count: no loss to explain; measure a second one");
+  CHECK(decision.diagnosis.no_cause == Finding(FindingId::nothing_to_explain));
 }
 
 TEST_CASE("what stands beside recordings is told from them by its name and first bytes",

@@ -11,7 +11,7 @@ using namespace scaleworth::model;
 
 namespace {
 std::vector<GpuGemm> read_products(std::vector<Point> points) {
-  std::vector<std::string> warnings;
+  std::vector<Finding> warnings;
   return products_of(record_of(probe_name::gpu_gemm, std::move(points)), round_gpu(), warnings);
 }
 
@@ -75,14 +75,16 @@ TEST_CASE("FLOP per joule is the rate over the power of a gap-free product", "[g
 }
 
 TEST_CASE("a product above what its clock allows is left out and named", "[gpu]") {
-  std::vector<std::string> warnings;
+  std::vector<Finding> warnings;
   const auto products =
       products_of(record_of(probe_name::gpu_gemm, {product_point("steady", 150e12, 1.2e9)}),
                   round_gpu(),
                   warnings);
   CHECK(products.empty());
   REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].starts_with("bf16 8192 x 8192 x 8192 (steady) left out, it reaches 120 %"));
+  CHECK(warnings[0].id == FindingId::product_above_clock);
+  CHECK(warnings[0].arguments.at(0) == "bf16 8192 x 8192 x 8192");
+  CHECK(warnings[0].arguments.at(1) == "steady");
 }
 
 TEST_CASE("a format has its steady reference, its burst, its best shape and other data", "[gpu]") {
@@ -168,12 +170,12 @@ namespace {
 WaterfallEvidence whole_evidence() {
   WaterfallEvidence evidence;
   evidence.spec = FlopPerSecond(100e12);
-  evidence.basis = "datasheet bf16, dense, at 1000 MHz";
+  evidence.basis = Finding(FindingId::of_datasheet_at, "bf16", 1000.0);
   evidence.measured = FlopPerSecond(95e12);
   evidence.spec_clock_hz = 1e9;
   evidence.maximum_clock_hz = 1.25e9;
   evidence.settled_clock_hz = 1.1e9;
-  evidence.clock.step = "power cap";
+  evidence.clock.step = LossStep::power_cap;
   evidence.best_kernel = 0.9;
   evidence.wave_efficiency = 0.97;
   evidence.launch_share = 0.001;
@@ -182,12 +184,12 @@ WaterfallEvidence whole_evidence() {
 
 std::vector<std::string> names(const LossWaterfall& waterfall) {
   std::vector<std::string> result;
-  for (const WaterfallStep& step : waterfall.steps) result.push_back(step.name);
+  for (const WaterfallStep& step : waterfall.steps) result.emplace_back(word_of(step.name));
   return result;
 }
 
 GpuGemm read_product(const Point& point) {
-  std::vector<std::string> warnings;
+  std::vector<Finding> warnings;
   return products_of(record_of(probe_name::gpu_gemm, {point}), round_gpu(), warnings).at(0);
 }
 }  // namespace
@@ -227,7 +229,7 @@ TEST_CASE("the steady product may be the best kernel itself", "[gpu][waterfall]"
             "clock basis", "power cap", "algorithm and tiles", "wave quantisation"});
   // 95 of 110 at its clock, over 97 % of waves.
   CHECK_THAT(*waterfall.steps[2].factor, WithinRel(95.0 / 110.0 / 0.97, 1e-9));
-  CHECK(waterfall.steps[2].evidence == "no measured shape does more of the peak at its clock");
+  CHECK(waterfall.steps[2].evidence == Finding(FindingId::no_better_shape));
 }
 
 TEST_CASE("without a clock nothing but the whole loss is known", "[gpu][waterfall]") {
@@ -237,14 +239,14 @@ TEST_CASE("without a clock nothing but the whole loss is known", "[gpu][waterfal
   const LossWaterfall waterfall = loss_waterfall(evidence);
   CHECK(names(waterfall) == std::vector<std::string>{"clock basis", "unexplained"});
   CHECK_THAT(*waterfall.steps[1].factor, WithinRel(95.0 / 125.0, 1e-12));
-  CHECK(waterfall.steps[1].evidence == "the clock is not known, so the losses cannot be separated");
+  CHECK(waterfall.steps[1].evidence == Finding(FindingId::clock_unknown));
 }
 
 TEST_CASE("without the maximum clock the clock is one step", "[gpu][waterfall]") {
   WaterfallEvidence evidence = whole_evidence();
   evidence.maximum_clock_hz.reset();
   const LossWaterfall waterfall = loss_waterfall(evidence);
-  CHECK(waterfall.steps[0].name == "clock");
+  CHECK(waterfall.steps[0].name == LossStep::clock);
   CHECK_THAT(*waterfall.steps[0].factor, WithinRel(1.1, 1e-12));
 }
 
@@ -262,7 +264,7 @@ TEST_CASE("waves that are not known are a step without figures, and the sum stay
           "[gpu][waterfall]") {
   WaterfallEvidence evidence = whole_evidence();
   evidence.wave_efficiency.reset();
-  evidence.wave_evidence = "n/a, in the other steps";
+  evidence.wave_evidence = FindingId::waves_of_product_unknown;
   evidence.launch_share.reset();
   const LossWaterfall waterfall = loss_waterfall(evidence);
   CHECK(names(waterfall) ==
@@ -270,7 +272,7 @@ TEST_CASE("waves that are not known are a step without figures, and the sum stay
             "clock basis", "power cap", "algorithm and tiles", "wave quantisation", "unexplained"});
   CHECK_FALSE(waterfall.steps[3].factor.has_value());
   CHECK_FALSE(waterfall.steps[3].change.has_value());
-  CHECK(waterfall.steps[3].evidence == "n/a, in the other steps");
+  CHECK(waterfall.steps[3].evidence == Finding(FindingId::waves_of_product_unknown));
   // 100 + 25 - 15 = 110; nine tenths of it are 99; 95 were measured.
   CHECK_THAT(waterfall.steps[4].change->value(), WithinRel(-4e12, 1e-9));
 }
@@ -289,7 +291,7 @@ TEST_CASE("a best shape of unknown waves is compared as it is, not as one of who
   const WaterfallEvidence unknown = evidence_for(steady, best, round_result());
   CHECK_FALSE(unknown.wave_efficiency.has_value());
   CHECK_THAT(*unknown.best_kernel, WithinRel(0.5, 1e-12));
-  CHECK(unknown.wave_evidence.ends_with("over how many multiprocessors the best shape ran"));
+  CHECK(unknown.wave_evidence == Finding(FindingId::waves_of_best_unknown));
 }
 
 TEST_CASE("a product that beats whole waves is not blamed on them", "[gpu][waterfall]") {
@@ -304,7 +306,7 @@ TEST_CASE("a slice of a GPU loses its missing multiprocessors first", "[gpu][wat
   evidence.multiprocessor_share = 0.5;
   evidence.measured = FlopPerSecond(40e12);
   const LossWaterfall waterfall = loss_waterfall(evidence);
-  CHECK(waterfall.steps[0].name == "slice of the GPU");
+  CHECK(waterfall.steps[0].name == LossStep::slice);
   CHECK_THAT(waterfall.steps[0].change->value(), WithinRel(-50e12, 1e-12));
 }
 
@@ -337,15 +339,17 @@ TEST_CASE("an unknown tile is taken as one of 128 x 256", "[gpu][waterfall]") {
 TEST_CASE("the clock is charged to what held it down", "[gpu][waterfall]") {
   GpuIdentity gpu = round_gpu();
   GpuConditions conditions;
-  CHECK(clock_cause(conditions, gpu).step == "settled clock");
+  CHECK(clock_cause(conditions, gpu).step == LossStep::settled_clock);
   conditions.power_w = 690.0;
-  CHECK(clock_cause(conditions, gpu).step == "power cap");  // 98.6 % of 700 W
+  CHECK(clock_cause(conditions, gpu).step == LossStep::power_cap);  // 98.6 % of 700 W
   conditions.power_w = 500.0;
   conditions.slowdown_reasons = {{ClockReason::thermal_hardware, 0.8},
                                  {ClockReason::power_cap, 0.1}};
-  CHECK(clock_cause(conditions, gpu).step == "heat");
+  CHECK(clock_cause(conditions, gpu).step == LossStep::heat);
   gpu.power_limit_w = 500.0;
   conditions.slowdown_reasons = {{ClockReason::power_cap, 0.9}};
-  CHECK(clock_cause(conditions, gpu).evidence ==
-        "power cap in 90 % of the readings, 500 W of a limit of 500 W (lowered from 700 W)");
+  const auto evidence = clock_cause(conditions, gpu).evidence;
+  REQUIRE(evidence.size() == 2);
+  CHECK(evidence[0] == Finding(FindingId::clock_reason, "power cap", 0.9));
+  CHECK(evidence[1] == Finding(FindingId::power_of_lowered_limit, 500.0, 500.0, 700.0));
 }

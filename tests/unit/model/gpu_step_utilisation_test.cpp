@@ -55,7 +55,7 @@ TEST_CASE("a GPU step's MFU stands under the slowest GPU's products", "[gpu]") {
   add_gpu_utilisation(run_of("bf16"), {gpu(0, 800e12), gpu(1, 500e12)}, scaling);
   // 40 TFLOP in 50 ms are 800 TFLOP/s; two GPUs of 500
   REQUIRE_THAT(*scaling[0].rows[0].trained.mfu_measured, WithinRel(0.8, 1e-9));
-  REQUIRE(scaling[0].rows[0].trained.mfu_basis == "steady bf16 products of GPU 1");
+  REQUIRE(scaling[0].rows[0].trained.mfu_basis == Finding(FindingId::steady_products, "bf16", 1));
 }
 
 TEST_CASE("steps in fp32 are not compared with GPUs", "[gpu]") {

@@ -384,8 +384,8 @@ TEST_CASE("sets that end below four times the caches give no memory bandwidth, a
   const auto result = analyse_roofline(streaming_run(40.0), two_core_caches);
   CHECK(memory_rate(result->memory_levels, 2) == nullptr);
   REQUIRE(result->warnings.size() == 1);
-  CHECK(result->warnings.front().find("80.0 MiB together, are less than 4 times the 32.0 MiB of "
-                                      "L3") != std::string::npos);
+  CHECK(result->warnings.front() ==
+        Finding(FindingId::memory_not_reached, 2, 80.0, 4.0, 32.0, "L3"));
 }
 
 TEST_CASE("without known caches, and for a second plateau inside one cache, levels are numbered",

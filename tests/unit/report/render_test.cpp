@@ -2,9 +2,9 @@
 #include "report/render.h"
 
 #include "report/charts/charts.h"
-#include "report/names.h"
 #include "report/render_options.h"
 #include "report/run/run_report.h"
+#include "report/words.h"
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/golden/report/fixture.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/document.h"
-#include "report/names.h"
 #include "report/render.h"
+#include "report/words.h"
 #include "tests/catch.h"
 #include "tests/golden/report/fixture.h"
 

@@ -29,7 +29,7 @@ model::Analysis strong(std::vector<model::DecisionRow> rows) {
   model::ScalingResult result;
   result.mode = BatchScaling::strong;
   result.rows = std::move(rows);
-  result.quality_held = true;
+  result.quality.held = true;
   fixture::add_decision(result, false);
   model::Analysis analysis;
   analysis.scaling = {result};
@@ -94,11 +94,12 @@ TEST_CASE("one count is not enough for a verdict", "[verdict]") {
 
 TEST_CASE("losses that disagree leave the verdict open", "[verdict]") {
   auto analysis = strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)});
-  analysis.scaling[0].quality_held = false;
-  analysis.scaling[0].quality_note = "losses differ by 3 %";
+  analysis.scaling[0].quality = {false, Finding(FindingId::losses_differ, 0.03, 1e-3)};
   const Verdict verdict = judge(analysis);
   REQUIRE(verdict.answer == Answer::unknown);
-  REQUIRE(verdict.headline.find("losses differ by 3 %") != std::string::npos);
+  REQUIRE(
+      verdict.headline.find("losses differ across counts: largest relative difference 3.0e-02") !=
+      std::string::npos);
 }
 
 TEST_CASE("a step time of zero leaves the verdict open", "[verdict]") {
@@ -118,17 +119,18 @@ TEST_CASE("without a price the verdict says how to give one", "[verdict]") {
 
 TEST_CASE("the verdict counts the warnings about the measurement", "[verdict]") {
   const auto analysis = strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)});
-  const std::vector<Finding> findings{{"A.", true}, {"B."}, {"C.", true}};
+  const RunFindings findings{
+      {{FindingId::stated, "B"}}, {{FindingId::stated, "A"}, {FindingId::stated, "C"}}, {}};
   REQUIRE(judge(analysis, findings).lines.back().compare(0, 10, "2 warnings") == 0);
 }
 
 TEST_CASE("a run beside other programs never reads like a clean one", "[verdict]") {
   const auto analysis = strong({row(1, 100.0, 1.0), row(2, 55.0, 1.0)});
-  const Verdict verdict = judge(
-      analysis, {{"A.", true, "other programs used 34 %", "run again on an idle machine"}});
+  const Verdict verdict = judge(analysis, {{}, {}, {{FindingId::other_programs, 0.34}}});
   REQUIRE(verdict.answer == Answer::unknown);
   REQUIRE(verdict.headline ==
-          "Not reliable: other programs used 34 %; run again on an idle machine.");
+          "Not reliable: other programs used 34 % of the CPUs during the run; run again on an idle "
+          "machine.");
   // What the figures say alone is a line, and no advice.
   REQUIRE(verdict.lines.front() ==
           "By the figures alone 2 would be the balanced count (least cost x time).");
@@ -143,7 +145,7 @@ TEST_CASE("a doubt is cut where the first sentence would be too long, the action
   CHECK(word_count(sentence) == most_first_words);
   CHECK(sentence.find("w18 ...; measure 1 again, with the work of 8.") != std::string::npos);
   CHECK(not_reliable("too old", 3, "run again") ==
-        "Not reliable: too old, and 2 more doubts; run again.");
+        "Not reliable: too old, and 2 more warnings; run again.");
 }
 
 TEST_CASE("a law's line says how far each doubling pays", "[verdict]") {

@@ -23,7 +23,7 @@ Job with_gaps() {
   truth.late_ns = 400e3;
   Job job = sim::generate_job(truth).job;
   for (const int missing : {6, 4, 2}) job.recordings.erase(job.recordings.begin() + missing);
-  job.recordings[2].remarks = {"its clock was set"};
+  job.recordings[2].remarks = {{FindingId::stated, "its clock was set"}};
   return job;
 }
 
@@ -74,8 +74,10 @@ TEST_CASE("Where ranks are missing, every result names the ranks of the job") {
   CHECK(result.efficiency->what_if.front().units == std::vector<std::string>{"rank 5"});
   CHECK(rank_at(result, Place{3}) == Rank{5});
   CHECK(pair_wait(result.stragglers, Rank{0}, Rank{5}).exposed.count() > 0);
-  CHECK(std::find(result.remarks.begin(), result.remarks.end(), "rank 3: its clock was set") !=
-        result.remarks.end());
+  CHECK(std::ranges::count(
+            result.remarks,
+            Finding(FindingId::rank_says, 3, Finding(FindingId::stated, "its clock was set"))) ==
+        1);
 }
 
 }  // namespace

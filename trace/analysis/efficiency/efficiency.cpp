@@ -150,7 +150,7 @@ EfficiencyWindows together(std::vector<EfficiencyWindow> runs, nanoseconds step)
   std::ranges::sort(runs, {}, &EfficiencyWindow::first_step);
   EfficiencyWindows windows;
   windows.step_time = step;
-  windows.description = describe(runs);
+  windows.description = Finding(FindingId::stated, describe(runs));
   windows.runs = std::move(runs);
   return windows;
 }
@@ -175,15 +175,14 @@ std::optional<EfficiencyWindows> whole_window(const Job& job,
   }
   if (window.whole.start >= window.whole.end) return std::nullopt;
   return EfficiencyWindows{
-      {window},
-      mean_step(steps, window.length()),
-      "from the first to the last work of any GPU, because no step counts as steady state"};
+      {window}, mean_step(steps, window.length()), FindingId::first_to_last_work};
 }
 
 /// Every run takes a pass over the recordings.
 std::size_t most_runs(const Job& job) {
+  // Runs; presumed: more add little to the mean.
   constexpr std::size_t most = 64;
-  constexpr std::size_t most_visits = 1'000'000'000;
+  constexpr std::size_t most_visits = 1'000'000'000;  // presumed: some ten seconds
   std::size_t events = 1;
   for (const Recording& recording : job.recordings)
     events += recording.device_events.size() + recording.host_events.size();
@@ -193,7 +192,7 @@ std::size_t most_runs(const Job& job) {
 }  // namespace
 
 EfficiencyResult measure_efficiency(const JobReplay& replay, const StragglerReport& stragglers) {
-  if (!replay.reason.empty()) return {std::nullopt, replay.reason};
+  if (replay.reason) return {std::nullopt, replay.reason};
   Efficiency result;
   result.window = replay.windows.description;
   result.runtime = replay.runtime;
@@ -221,7 +220,7 @@ EfficiencyResult measure_efficiency(const JobReplay& replay, const StragglerRepo
     add(questions[i].first, rounded_ns(saved), result);
   }
   std::ranges::stable_sort(result.what_if, std::ranges::greater{}, &Efficiency::WhatIf::saved);
-  return {std::move(result), ""};
+  return {std::move(result)};
 }
 
 std::int64_t events_within(const Job& job, const ClockMap& clocks, const EfficiencyWindow& window) {
@@ -232,10 +231,10 @@ std::int64_t events_within(const Job& job, const ClockMap& clocks, const Efficie
 }
 
 void settle_costs(const JobReplay& replay, double gpu_seconds, StragglerReport& report) {
-  constexpr std::size_t most = 8;
+  constexpr std::size_t most = 8;  // named ranks: two replays for each, and people read no more
   const std::vector<Straggler>& all = report.stragglers;
   report.saved.reset();
-  if (all.empty() || all.size() > most || !replay.reason.empty()) return;
+  if (all.empty() || all.size() > most || replay.reason) return;
   std::vector<Change> changes{replay.without(all)};
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::vector<Straggler> others = all;
@@ -332,7 +331,7 @@ double Predictor::error() const {
 ///   changed    rank 0 |aaaCCo|aaaCCo|
 ///              rank 1 |aaaCCo|aaaCCo|
 double Predictor::saved(std::size_t run, const Change& change) const {
-  constexpr int most_passes = 4;
+  constexpr int most_passes = 4;    // it settles in two or three: presumed
   constexpr double notable = 2e-4;  // of the run
   const ReplayGraph& graph = runs_[run];
   const std::vector<std::uint32_t> ranks = awaited_ranks(graph, change);

@@ -9,7 +9,7 @@ namespace scaleworth::trace {
 /// POP factors and what-if, from a replay of the recorded dependencies.
 struct EfficiencyResult {
   std::optional<Efficiency> efficiency;
-  std::string reason;  // why it is absent
+  std::optional<Finding> reason{};  // why it is absent
 };
 
 /// POP factors over all runs of steps that count, what-ifs from a replay of the recorded
@@ -66,8 +66,8 @@ struct Attributed;
 class MachineChange {
  public:
   /// Why nothing can be predicted: no steps, clocks that do not compare, work that is not known, or
-  /// a replay without change that misses the recording by more than 5 %; else empty.
-  std::string reason;
+  /// a replay without change that misses the recording by more than 5 %.
+  std::optional<Finding> reason;
   std::vector<WorkPace> paces;  // the work of the steps, the host first, as recorded
 
   MachineChange(Job& job, const Attributed& recorded);
@@ -80,7 +80,7 @@ class MachineChange {
   Attribution attribute_with(const std::vector<WorkPace>& with);
 
  private:
-  std::string obstacle() const;
+  std::optional<Finding> obstacle() const;
   void number_work();
 
   Job& job_;

@@ -39,9 +39,10 @@ class Pieces {
   /// `sums` are the operations' times on all ranks.
   Pieces(std::vector<ReplayGraph>& runs, const EfficiencyWindows& windows, std::vector<double> sums)
       : runs_(runs) {
-    constexpr std::size_t most_operations = 8;
+    constexpr std::size_t most_operations = 8;  // kinds: memory is their number by pieces and ranks
+    // Of the time: the rest is many short ones, which carry no pattern.
     constexpr double enough = 0.8;
-    constexpr std::size_t most_pieces = 1024;
+    constexpr std::size_t most_pieces = 1024;  // for memory: ranks by pieces by operations
     double left = enough * std::accumulate(sums.begin(), sums.end(), 0.0);
     while (left > 0.0 && operations.size() < most_operations) {
       const auto longest = std::ranges::max_element(sums);
@@ -130,10 +131,11 @@ struct LatePieces {
 std::vector<LatePieces> late_pieces(const Pieces& pieces,
                                     const std::vector<Place>& ranks,
                                     const std::vector<double>& usual) {
+  // See the header; presumed: less names the noise of kernels.
   constexpr double least_excess = 0.03;
-  constexpr double least_variation = 0.02;
-  constexpr double rare = 1e-3;
-  constexpr int fewest = 3;
+  constexpr double least_variation = 0.02;  // presumed, as above
+  constexpr double rare = 1e-3;             // one group in a thousand by chance
+  constexpr int fewest = 3;                 // late pieces: two may be one event
   std::vector<LatePieces> found(ranks.size());
   const std::size_t kinds = pieces.operations.size();
   if (ranks.size() < 2 || std::cmp_less(pieces.count, fewest)) return found;
@@ -147,7 +149,8 @@ std::vector<LatePieces> late_pieces(const Pieces& pieces,
       distances.push_back(std::abs(beyond[i].back()));
     }
   }
-  const double spread = 1.4826 * median(distances).value_or(0.0);
+  const double spread = sigma_per_mad * median(distances).value_or(0.0);
+  // Of a normal none of 1,024 pieces by chance.
   const double late = std::max(least_excess, 6.0 * spread);
   const auto counts = mapped(beyond, [&](const std::vector<double>& one) {
     return static_cast<std::int32_t>(
@@ -185,44 +188,40 @@ JobReplay::JobReplay(const Job& of_job,
   measure_pieces();
 }
 
-std::string JobReplay::build_graphs(std::size_t least_ranks) {
+std::optional<Finding> JobReplay::build_graphs(std::size_t least_ranks) {
   /// A window without steps may hold a whole recording; so many pieces of GPU work and their
   /// launches take about 10 GB.
   constexpr std::int64_t most_nodes = 64'000'000;
   /// A replay that misses the recording by more than this does not know what depended on what.
   constexpr double most_error = 0.10;
-  if (job.recordings.size() < least_ranks) return "one rank alone has no parallel efficiency";
+  if (job.recordings.size() < least_ranks) return FindingId::one_rank_alone;
   auto chosen = choose_windows(job, steps, alignment.map);
-  if (!chosen) return "the recordings hold no work of a GPU";
+  if (!chosen) return FindingId::no_work_of_a_gpu;
   windows = std::move(*chosen);
   const std::vector<IntervalSet> computing = compute_intervals(job, alignment.map);
   for (const EfficiencyWindow& run : windows.runs)
     for (std::size_t rank = 0; rank < useful.size(); ++rank)
       useful[rank] += computing[rank].within(run.by_rank[rank]).length();
   if (*std::ranges::max_element(useful) <= nanoseconds::zero())
-    return "no kernel ran that is not communication";
+    return FindingId::only_communication;
   std::int64_t events = 0;
   for (const EfficiencyWindow& run : windows.runs) {
     events += events_within(job, alignment.map, run);
     runtime += run.length();
   }
-  if (events > most_nodes)
-    return fmt::format("{} events without steps are too many to replay", events);
+  if (events > most_nodes) return Finding(FindingId::too_much_to_replay, events);
   for (const EfficiencyWindow& run : windows.runs)
     runs.push_back(build_replay_graph(job, waits, alignment.map, run));
   if (std::ranges::all_of(runs, [](const ReplayGraph& run) { return run.devices.empty(); })) {
     runs.clear();
-    return "no GPU work begins in the steps that count";
+    return FindingId::no_work_in_steps;
   }
   // How long each rank's own work takes is known all the same.
   if (!alignment.report.comparable)
-    return "the ranks' clocks do not compare: " + alignment.report.reason;
+    return Finding(FindingId::clocks_not_comparable, *alignment.report.reason);
   error = Predictor(runs, {}).error();
-  if (std::abs(error) <= most_error) return "";
-  return fmt::format(
-      "a replay of the recorded dependencies misses the measured time by {:.0f} %, "
-      "so that they are not understood",
-      100.0 * error);
+  if (std::abs(error) <= most_error) return std::nullopt;
+  return Finding(FindingId::replay_not_understood, error);
 }
 
 /// What the tools state or, where messages link all ranks to chains of one length, the place in the
@@ -323,8 +322,8 @@ PieceVariance JobReplay::variance_of(const Pieces& pieces,
 
 /// By the ranks that are not slow.
 bool JobReplay::rotates(const Pieces& pieces, const std::vector<PieceVariance>& variances) const {
-  constexpr double least_correlation = 0.5;
-  constexpr double least_deviation = 0.02;
+  constexpr double least_correlation = 0.5;  // half of the variance is common to all operations
+  constexpr double least_deviation = 0.02;   // see the header; less is the kernels' own noise
   PieceVariance sum;
   double all = 0.0;
   double count = 0.0;
@@ -424,6 +423,7 @@ void JobReplay::set_as_peers(Pieces& pieces) {
 /// slow, so that what is not late (the attention beside a hot expert) stays. Where most of the
 /// rank's time is in operations that its peers do not have, all of it keeps one pace.
 void JobReplay::set_operations_as_peers() {
+  // Of the rank's time; presumed: with less its peers do other work.
   constexpr double least_shared = 0.9;
   std::vector<std::vector<double>> times(totals_.size());  // ns by rank and operation
   const auto each_compute = [&](std::size_t rank, auto visit) {
@@ -513,9 +513,9 @@ std::optional<Place> JobReplay::median_peer(Place member, const SlowUnit& unit) 
 }
 
 void JobReplay::compare(SlowUnit& unit) const {
-  constexpr double certain = 5.0;
+  constexpr double certain = 5.0;  // standard errors: of hundreds of units none by chance
   const auto count = static_cast<double>(unit.members.size());
-  double least = 1e9;
+  double least = 1e9;  // above any excess
   double error_of_unit = 0.0;
   std::map<std::size_t, std::optional<Place>> medians;  // by group, whose members have one
   for (const Place member : unit.members) {
@@ -536,12 +536,12 @@ void JobReplay::compare(SlowUnit& unit) const {
   const bool gathers = flagged(often_late_);
   unit.in_some_pieces = gathers && flagged(as_peers_);
   if (least < 0.5 * unit.excess || (unit.excess < certain * error_of_unit && !gathers) ||
-      unit.excess < (unit.level == LateUnit::stage ? 0.05 : 0.03))
+      unit.excess < (unit.level == LateUnit::stage ? 0.05 : 0.03))  // see the header
     unit.excess = 0.0;
 }
 
 void JobReplay::find_units() {
-  constexpr std::size_t most_units = 8;
+  constexpr std::size_t most_units = 8;  // each costs a pass; people read no more
   constexpr std::array levels{LateUnit::stage, LateUnit::host, LateUnit::replica, LateUnit::rank};
   std::array<std::map<std::string, std::vector<Place>>, levels.size()> units;
   for (Place place; place.index < totals_.size(); ++place.index) {

@@ -35,9 +35,9 @@ class JobReplay {
   const Waits& waits;
   const Alignment& alignment;
   /// Why there is nothing to replay, that the ranks' clocks do not compare, or that a replay
-  /// without change misses the measured time by more than a tenth; else empty. Where there are
-  /// `runs`, what follows from the lengths of each rank's own work holds all the same.
-  std::string reason;
+  /// without change misses the measured time by more than a tenth. Where there are `runs`, what
+  /// follows from the lengths of each rank's own work holds all the same.
+  std::optional<Finding> reason;
   EfficiencyWindows windows;
   std::vector<ReplayGraph> runs;
   nanoseconds runtime{};
@@ -81,7 +81,7 @@ class JobReplay {
   std::vector<double> ratios(const std::vector<Change>& changes) const;
 
  private:
-  std::string build_graphs(std::size_t least_ranks);
+  std::optional<Finding> build_graphs(std::size_t least_ranks);
   void find_stages();
   void measure_pieces();
   PieceVariance variance_of(const Pieces& pieces,

@@ -174,22 +174,18 @@ MachineChange::MachineChange(Job& job, const Attributed& recorded)
       recorded_(recorded),
       replay_(job, recorded.steps, recorded.waits, recorded.alignment, 1) {
   reason = obstacle();
-  if (reason.empty()) number_work();
+  if (!reason) number_work();
 }
 
-std::string MachineChange::obstacle() const {
+std::optional<Finding> MachineChange::obstacle() const {
   constexpr double most_error = 0.05;
   constexpr double most_unknown = 0.05;  // of the step
   const auto means = job_means(recorded_.result.ledger);
-  if (!means || means->mean.step.mean <= 0.0) return "no step was found in the recordings";
+  if (!means || means->mean.step.mean <= 0.0) return FindingId::no_step_in_recordings;
   const double unknown = means->mean.all_unknown_work() / means->mean.step.mean;
-  if (unknown > most_unknown)
-    return fmt::format(
-        "{:.0f} % of each step is work of which the recordings do not show what it is",
-        100.0 * unknown);
-  if (!replay_.reason.empty() || std::abs(replay_.error) <= most_error) return replay_.reason;
-  return fmt::format("a replay of the recorded dependencies misses the measured time by {:.0f} %",
-                     100.0 * replay_.error);
+  if (unknown > most_unknown) return Finding(FindingId::much_work_unknown, unknown);
+  if (replay_.reason || std::abs(replay_.error) <= most_error) return replay_.reason;
+  return Finding(FindingId::replay_too_far_off, replay_.error);
 }
 
 void MachineChange::number_work() {

@@ -121,6 +121,7 @@ class RankNodes {
   /// When the work before `first` has ended, not before the window. What began long before has.
   template <class Iterator>
   nanoseconds free_from(Iterator begin, Iterator first) const {
+    // Events back, for time; presumed: what began before them has ended.
     constexpr std::ptrdiff_t recent = 256;
     nanoseconds free = window_.start;
     for (auto event = first - std::min(recent, first - begin); event != first; ++event)
@@ -181,7 +182,7 @@ class RankNodes {
   /// CUDA_LAUNCH_BLOCKING, work that was carried out by the host itself). A host that was only slow
   /// pauses for long, or launches under the work now and then.
   bool in_lockstep() const {
-    constexpr std::int64_t fewest = 8;
+    constexpr std::int64_t fewest = 8;       // launches: fewer may be in step by chance
     constexpr std::int64_t most_ahead = 50;  // one in so many
     constexpr std::int64_t most_pause = 4;   // of the work's time
     std::vector<std::int64_t> calls = mapped(graph_.hosts, &HostNode::start);

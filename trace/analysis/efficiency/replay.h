@@ -18,9 +18,9 @@ struct EfficiencyWindow {
 };
 
 struct EfficiencyWindows {
-  std::vector<EfficiencyWindow> runs;  // ascending
-  nanoseconds step_time{};             // mean over ranks and steps, as the ledger's
-  std::string description;             // for people
+  std::vector<EfficiencyWindow> runs;    // ascending
+  nanoseconds step_time{};               // mean over ranks and steps, as the ledger's
+  std::optional<Finding> description{};  // which time that is
 };
 
 /// All steps that count on every rank, as runs of consecutive ones: what was between runs is not
@@ -144,7 +144,8 @@ struct Change {
   std::vector<bool> on_time{};
   /// By rank: what its compute takes, of the recorded time. Empty: as recorded.
   std::vector<double> compute{};
-  /// By rank: its compute takes DeviceNode::typical, not `compute`, of the recorded time. Empty: none.
+  /// By rank: its compute takes DeviceNode::typical, not `compute`, of the recorded time. Empty:
+  /// none.
   std::vector<bool> as_peers{};
   /// By rank: what its host takes from call to call, of the recorded time. Empty: as recorded.
   std::vector<double> host{};

@@ -83,9 +83,10 @@ struct GapCauses {
 /// Waiting for another rank that a framework's timeline shows only as a gap: see
 /// build_replay_graph.
 void add_unrecorded_waits(ReplayGraph& graph, const Job& job) {
+  // Presumed: launches leave gaps of some 10 us; a shorter bound would make waits of them.
   constexpr std::int64_t shortest_gap_ns = 100'000;
   constexpr std::int64_t gap_per_lag = 10;  // so much longer is a wait than how late it is noticed
-  constexpr int most_candidates = 16;
+  constexpr int most_candidates = 16;       // ends of other ranks looked at for each gap: for time
   std::vector<std::pair<std::int64_t, NodeIndex>> ends;
   for (NodeIndex index = 0; index < graph.devices.size(); ++index)
     if (job.recordings[graph.devices[index].rank].origin.framework_timeline)

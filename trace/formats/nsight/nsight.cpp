@@ -28,13 +28,13 @@ std::string setting(Database& database, const char* table, std::string_view name
 }
 
 /// What Nsight Systems itself says about lost events.
-std::vector<std::string> diagnostics(Database& database) {
-  std::vector<std::string> lines;
+std::vector<Finding> diagnostics(Database& database) {
+  std::vector<Finding> lines;
   Rows row = database.select("DIAGNOSTIC_EVENT", {"text"});
   while (lines.size() < most_diagnostics && row.next()) {
     const std::string text(row.text(0).value_or(""));
     if (text.find("drop") != std::string::npos || text.find("lost") != std::string::npos)
-      lines.push_back("Nsight Systems says: " + text.substr(0, text.find('\n')));
+      lines.emplace_back(FindingId::nsight_says, text.substr(0, text.find('\n')));
   }
   return lines;
 }
@@ -72,17 +72,16 @@ void fold_devices(Process& process) {
 }
 
 /// Processes that only copy are helpers, not ranks; when some have kernels the others go.
-std::vector<std::string> drop_helpers(Contents& contents) {
+std::vector<Finding> drop_helpers(Contents& contents) {
   const auto works = [](const auto& process) {
     return std::ranges::any_of(process.second.devices,
                                [](const auto& side) { return kernels(side.second.recording) > 0; });
   };
-  std::vector<std::string> remarks;
+  std::vector<Finding> remarks;
   if (std::ranges::none_of(contents.processes, works)) return remarks;
   std::erase_if(contents.processes, [&](const auto& process) {
     if (works(process)) return false;
-    remarks.push_back(fmt::format("process {} runs no kernels and is left out",
-                                  (process.first >> 24) & 0xFFFFFF));
+    remarks.emplace_back(FindingId::helper_left_out, (process.first >> 24) & 0xFFFFFF);
     return true;
   });
   return remarks;
@@ -234,7 +233,7 @@ Membership membership(const Process& process, Recording& recording, std::int32_t
 
 std::vector<Recording> recordings_of(Contents& contents,
                                      const Origin& origin,
-                                     const std::vector<std::string>& remarks) {
+                                     const std::vector<Finding>& remarks) {
   std::vector<Recording> recordings;
   std::size_t devices = 0;
   for (auto& [id, process] : contents.processes) {
@@ -274,7 +273,7 @@ std::vector<Recording> read_nsight(const std::string& path, const RuleTable& rul
   const auto epoch = session_start(database);
   Contents contents{database, rules, epoch.value_or(nanoseconds(0))};
   read_device_tables(contents);
-  const std::vector<std::string> helpers = drop_helpers(contents);
+  const std::vector<Finding> helpers = drop_helpers(contents);
   std::erase_if(contents.processes, [](const auto& process) {
     return std::ranges::all_of(process.second.devices, [](const auto& side) {
       return side.second.recording.device_events.empty();
@@ -296,11 +295,8 @@ std::vector<Recording> read_nsight(const std::string& path, const RuleTable& rul
   const std::string version = setting(database, "META_DATA_EXPORT", "EXPORT_PRODUCT_VERSION");
   if (!version.empty()) origin.tool += " " + version;
   origin.host = setting(database, "TARGET_INFO_SYSTEM_ENV", "Hostname");
-  std::vector<std::string> remarks = diagnostics(database);
-  if (!epoch)
-    remarks.emplace_back(
-        "the file does not state when its capture began: its times cannot be compared with another "
-        "file's");
+  std::vector<Finding> remarks = diagnostics(database);
+  if (!epoch) remarks.emplace_back(FindingId::capture_time_not_stated);
   auto recordings = recordings_of(contents, origin, remarks);
   // Losses that belong to no single recording stand in the first one.
   Recording& first = recordings.front();
@@ -309,7 +305,7 @@ std::vector<Recording> read_nsight(const std::string& path, const RuleTable& rul
   if (!trouble.damaged.empty())
     first.losses["damaged_tables"] = static_cast<std::int64_t>(trouble.damaged.size());
   first.remarks.insert(first.remarks.end(), helpers.begin(), helpers.end());
-  first.remarks.insert(first.remarks.end(), trouble.damaged.begin(), trouble.damaged.end());
+  for (const std::string& one : trouble.damaged) first.remarks.emplace_back(FindingId::stated, one);
   return recordings;
 }
 }  // namespace scaleworth::trace

@@ -56,13 +56,13 @@ nanoseconds time_of(const MarkRow& row) {
   return nanoseconds(static_cast<std::int64_t>(std::min(row.time_ns, latest_time)));
 }
 
-/// What is said of the process, and remarks for people.
+/// What is said of the process, and remarks as the capture wrote them.
 void take_facts(const Batch& batch,
                 std::map<std::string, std::string>& facts,
-                std::vector<std::string>& remarks) {
+                std::vector<Finding>& remarks) {
   for (const auto& [key, value] : batch.facts) {
     if (key == "remark") {
-      remarks.push_back(value);
+      remarks.emplace_back(FindingId::stated, value);
     } else {
       facts[key] = value;
     }
@@ -341,13 +341,8 @@ std::vector<Recording> read_recording(ByteSource& source) {
   if (malformed > 0) recording.losses["malformed_frames"] += malformed;
   if (frames.lost_bytes() > 0) recording.losses["truncated_bytes"] += frames.lost_bytes();
   if (!frames.damage().empty())
-    recording.remarks.push_back(fmt::format("{}; what is before it was read", frames.damage()));
-  if (!ended) {
-    recording.remarks.emplace_back(
-        "the process did not end its recording (killed, _exit, or still running): its last second "
-        "is missing, and of each thread what CUPTI kept in a buffer of 1 MiB with unfinished "
-        "work");
-  }
+    recording.remarks.emplace_back(FindingId::frames_damaged, frames.damage());
+  if (!ended) recording.remarks.emplace_back(FindingId::recording_not_ended);
   return split_by_device(std::move(recording), device_ranks);
 }
 

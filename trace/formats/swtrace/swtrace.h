@@ -23,7 +23,7 @@ std::vector<Recording> read_recording(ByteSource& source);
 /// What is in a recording file, counted without reading its rows.
 struct RecordingSummary {
   std::map<std::string, std::string> facts;
-  std::vector<std::string> remarks;
+  std::vector<Finding> remarks;
   std::uint64_t device_events = 0;  // kernels, copies and fills
   std::uint64_t other_events = 0;   // calls, waits, ends of ranges, collectives
   std::uint64_t lost = 0;           // records that the tracer or this program dropped

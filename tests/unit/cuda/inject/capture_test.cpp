@@ -20,15 +20,16 @@ std::size_t kernels(const Recording& recording) {
   return recording.device_events.size();
 }
 
+/// As the recorder wrote it.
 bool has_remark(const Recording& recording, const std::string& part) {
-  for (const std::string& remark : recording.remarks) {
-    if (remark.find(part) != std::string::npos) return true;
-  }
-  return false;
+  return std::ranges::any_of(recording.remarks, [&](const Finding& one) {
+    return one.id == FindingId::stated &&
+           std::get<std::string>(one.arguments.at(0).value).find(part) != std::string::npos;
+  });
 }
 
 bool ended_by_itself(const Recording& recording) {
-  return !has_remark(recording, "did not end its recording");
+  return std::ranges::count(recording.remarks, Finding(FindingId::recording_not_ended)) == 0;
 }
 
 /// Without what the recorder saw of the program by itself.

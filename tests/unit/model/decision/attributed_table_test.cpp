@@ -43,7 +43,7 @@ Attribution job(int ranks) {
       job.ledger.push_back(ledger);
     }
   }
-  job.efficiency_reason = "one rank alone has no parallel efficiency";
+  job.efficiency_reason = FindingId::one_rank_alone;
   return job;
 }
 
@@ -122,8 +122,8 @@ TEST_CASE("ranks that left no recording need a job that tells how many there are
   partial.job_size = {8, true};
   const AttributedCount known = attributed_count(partial, "traces");
   CHECK(known.row.count == 8);
-  CHECK(contains(known.remarks.front(), "2 of 8 ranks"));
-  CHECK(known.ledger.no_factors == "ranks are missing");
+  CHECK(known.remarks.front() == Finding(FindingId::ranks_without_recording, "traces", 2, 8));
+  CHECK(known.ledger.no_factors == Finding(FindingId::ranks_missing));
   partial.job_size.stated = false;
   CHECK_THROWS_WITH(attributed_count(partial, "traces"),
                     "traces: 2 ranks of 8 or more left recordings: give all");
@@ -134,13 +134,12 @@ TEST_CASE("ranks that left no recording need a job that tells how many there are
 
 TEST_CASE("what cannot be true in a recording is a doubt of the table", "[decide]") {
   Attribution odd = job(2);
-  odd.contradictions = {"a kernel of 31 years (rank0.json)"};
+  odd.contradictions = {{FindingId::impossible_times, 1, "rank0.json"}};
   odd.programs = {"ranks 0: a", "ranks 1: b"};
   const auto table = attributed_table({attributed_count(odd, "traces")}, {});
   REQUIRE(table.doubts.size() == 2);
-  CHECK(table.doubts.at(0).text == "traces: a kernel of 31 years (rank0.json)");
-  CHECK(table.doubts.at(1).text == "traces: by their kernels the ranks run 2 programs");
-  CHECK(table.doubts.at(0).again == "record traces again, one program on all ranks");
+  CHECK(table.doubts.at(0) == Finding(FindingId::contradicted, "traces", odd.contradictions[0]));
+  CHECK(table.doubts.at(1) == Finding(FindingId::several_programs, "traces", 2));
   CHECK(attributed_table({attributed_count(job(2), "traces")}, {}).doubts.empty());
 }
 
@@ -148,8 +147,8 @@ TEST_CASE("steps of which none counts are told by what they are", "[decide]") {
   Attribution boundary = job(2);
   std::erase_if(boundary.ledger, [](const auto& ledger) { return !ledger.excluded; });
   const AttributedCount count = attributed_count(boundary, "traces");
-  CHECK(contains(count.remarks.front(),
-                 "no step counts as steady state (warm-up: takes longer than the later steps)"));
+  CHECK(count.remarks.front() ==
+        Finding(FindingId::no_steady_step, "traces", "warm-up: takes longer than the later steps"));
   CHECK_FALSE(count.row.time.interval);
 }
 
@@ -167,8 +166,11 @@ TEST_CASE("how work grows is read from the compute per rank, with a remark", "[d
   const ScalingTable assumed = attributed_table(counts, std::nullopt);
   CHECK(assumed.rows.front().count == 1);
   CHECK(scaling_of(assumed) == Scaling::weak);
-  CHECK(contains(assumed.remarks.back().whole(), "of that at 1: read as weak scaling"));
-  CHECK(contains(assumed.remarks.back().whole(), "--scaling strong says otherwise"));
+  const Finding& read = assumed.remarks.back();
+  CHECK(read.id == FindingId::scaling_by_compute);
+  CHECK(read.arguments.at(2) == 1);
+  CHECK(read.arguments.at(3) == "weak");
+  CHECK(read.arguments.at(4) == "strong");
   CHECK(scaling_of(attributed_table(counts, Scaling::strong)) == Scaling::strong);
   std::vector<AttributedCount> shared = counts;
   *shared.front().row.parts_s[index_of(PartGroup::compute)] /= 7.0;
@@ -182,7 +184,8 @@ TEST_CASE("POP factors of recordings decide on the cause, and say where the part
       {with_factors(2, 1.0, 0.8, 0.9), with_factors(8, 1.0, 0.4, 0.9)}, Scaling::weak);
   table.rows.back().time = {Seconds(0.02), std::nullopt, 1};
   table.rows.back().parts_s[index_of(PartGroup::idle)] = 0.0114;
-  table.ledgers.back().straggler = "rank 7, 5 ms of each step";
+  const Finding straggler(FindingId::waits_for, "rank 7", 5.0, "its host was late", 0);
+  table.ledgers.back().straggler = straggler;
   const Decision decision = decide_table(table, {});
   REQUIRE(decision.diagnosis.cause);
   CHECK(decision.diagnosis.cause->owner == Cause::host);
@@ -190,19 +193,24 @@ TEST_CASE("POP factors of recordings decide on the cause, and say where the part
   REQUIRE(decision.diagnosis.factor_gaps.size() == 1);
   CHECK_THAT(decision.diagnosis.factor_gaps.front().lost_s,
              WithinRel(0.010, 1e-9));  // half of 20 ms
-  CHECK(contains(decision.diagnosis.factor_note,
-                 "idle 100 % instead of 0 %, host 0 % instead of 100 %"));
-  CHECK(decision.diagnosis.straggler == "rank 7, 5 ms of each step");
+  REQUIRE(decision.diagnosis.factor_note);
+  const auto& shares =
+      std::get<std::vector<Finding>>(decision.diagnosis.factor_note->arguments.at(1).value);
+  REQUIRE(shares.size() == 2);
+  CHECK(shares[0] == Finding(FindingId::share_differs, "idle", 1.0, 0.0));
+  CHECK(shares[1] == Finding(FindingId::share_differs, "host", 0.0, 1.0));
+  CHECK(decision.diagnosis.straggler == straggler);
 }
 
 TEST_CASE("without factors at the baseline the parts decide, and it is said why", "[decide]") {
   AttributedCount bare = with_factors(2, 1.0, 0.8, 0.9);
   bare.ledger.factors.reset();
-  bare.ledger.no_factors = "the clocks do not compare";
+  bare.ledger.no_factors = FindingId::no_kernel_ran;
   const Decision decision =
       decide_table(attributed_table({bare, with_factors(8, 1.0, 0.4, 0.9)}, Scaling::strong), {});
   CHECK_FALSE(decision.diagnosis.by_factors);
-  CHECK(contains(decision.diagnosis.factor_note, "2 has no POP factors: the clocks do not"));
+  CHECK(decision.diagnosis.factor_note ==
+        Finding(FindingId::by_parts_alone, 2, Finding(FindingId::no_kernel_ran)));
   REQUIRE(decision.diagnosis.cause);
 }
 

@@ -66,7 +66,7 @@ Losses sum(const Losses& a, const Losses& b) {
 }
 
 std::string name_of(const std::optional<Cause>& owner) {
-  return owner ? cause_name(*owner) : "";
+  return owner ? word_of(*owner) : "";
 }
 
 /// "none" where no cause is told, "" for a mixture.
@@ -178,7 +178,7 @@ TEST_CASE("totals of twelve counts with 0.5 % noise name what is level and growi
   constexpr int each = 100;
   for (int i = 0; i < each; ++i) {
     const double strength = 1.0 + noise.strength();
-    level += totals(many_counts, weighted(0, strength), noise) == cause_name(Cause::level);
+    level += totals(many_counts, weighted(0, strength), noise) == word_of(Cause::level);
     overhead += totals(many_counts, weighted(2, strength), noise) == "growing overhead";
   }
   INFO("level on " << level << ", overhead on " << overhead << " of " << each);
@@ -194,7 +194,7 @@ TEST_CASE("noisy totals of few counts never name a wrong owner, and no owner of 
     const double strength = noise.strength();
     const Losses mixture = sum(weighted(0, strength), weighted(2, strength));
     wrong += totals(few_counts, weighted(0, strength), noise) == "growing overhead";
-    wrong += totals(few_counts, weighted(2, strength), noise) == cause_name(Cause::level);
+    wrong += totals(few_counts, weighted(2, strength), noise) == word_of(Cause::level);
     wrong += totals(few_counts, mixture, noise) != "none";
   }
   INFO("a wrong owner on " << wrong);

@@ -145,12 +145,14 @@ TEST_CASE("from 256 ranks on a remark says what failures would take, unless they
   CHECK(remarks(256, Axis::nodes).empty());
   CHECK(remarks(256, Axis::load).empty());
   REQUIRE(remarks(16384, Axis::ranks).size() == 1);
-  CHECK(contains(remarks(16384, Axis::ranks).front().text, "every 3.09 h"));
+  const Finding found = remarks(16384, Axis::ranks).front();
+  CHECK(found.id == FindingId::failures_not_counted);
+  CHECK_THAT(std::get<double>(found.arguments.at(2).value), WithinRel(3.09, 2e-3));
   DecisionRequest asked;
   const ScalingTable table = assemble({observation(128, 100.0), observation(256, 60.0)});
   const auto told = [&] {
     return std::ranges::count_if(decide_table(table, asked).remarks, [](const auto& remark) {
-      return contains(remark.flags, "--mtbf-hours");
+      return remark.id == FindingId::failures_not_counted;
     });
   };
   CHECK(told() == 1);

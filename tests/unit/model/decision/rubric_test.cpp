@@ -200,7 +200,7 @@ TEST_CASE("Karp-Flatt stays level where the loss is serial", "[decide]") {
 TEST_CASE("without parts no cause is named and the reason says what is missing", "[decide]") {
   const Decision decision = decided();
   CHECK_FALSE(decision.diagnosis.cause);
-  CHECK(decision.diagnosis.no_cause.find("compute_s") != std::string::npos);
+  CHECK(decision.diagnosis.no_cause == Finding(FindingId::no_parts));
 }
 
 TEST_CASE("the objective is time under a threshold, balanced without one, cost at a price of time",

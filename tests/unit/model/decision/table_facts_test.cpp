@@ -67,16 +67,17 @@ TEST_CASE("superlinear rows are explained by what the table says", "[decide]") {
   const auto reason = [](const TableRow& baseline, const TableRow& row) {
     const auto remarks = superlinear_remarks(decision_rows(assemble({baseline, row}), {}));
     REQUIRE(remarks.size() == 1);
-    return remarks.front();
+    return remarks.front().arguments.at(2);
   };
-  CHECK(contains(reason(breakdown(1, 100, 0, 0), breakdown(2, 40, 5, 0)),
-                 "its compute alone shrank"));
-  CHECK(contains(reason(breakdown(1, 80, 0, 20), breakdown(2, 40, 0, 5)), "the baseline's idle"));
-  CHECK(contains(reason(observation(1, 100), observation(2, 49)), "may be noise"));
-  CHECK(contains(reason(observation(1, 100), observation(2, 40)), "more cache or memory"));
+  CHECK(reason(breakdown(1, 100, 0, 0), breakdown(2, 40, 5, 0)) ==
+        Finding(FindingId::compute_shrank));
+  CHECK(reason(breakdown(1, 80, 0, 20), breakdown(2, 40, 0, 5)) ==
+        Finding(FindingId::baseline_slow, "idle"));
+  CHECK(reason(observation(1, 100), observation(2, 49)) == Finding(FindingId::one_run_each));
+  CHECK(reason(observation(1, 100), observation(2, 40)) == Finding(FindingId::gain_unexplained));
   TableRow sharded = observation(2, 40);
   sharded.facts.layout.tensor = 2;
-  CHECK(contains(reason(observation(1, 100), sharded), "its layout is another"));
+  CHECK(reason(observation(1, 100), sharded) == Finding(FindingId::layout_of_another));
 }
 
 TEST_CASE("superlinear rows of one reason share a sentence", "[decide]") {
@@ -84,8 +85,12 @@ TEST_CASE("superlinear rows of one reason share a sentence", "[decide]") {
       assemble({observation(1, 100), observation(2, 40), observation(4, 24.9), observation(8, 10)}),
       {}));
   REQUIRE(remarks.size() == 2);
-  CHECK(contains(remarks[0], "2, 8 are superlinear (efficiency 1.250 to 1.250)"));
-  CHECK(contains(remarks[1], "4 is superlinear (efficiency 1.004), kept as it is: one run each"));
+  CHECK(remarks[0].id == FindingId::superlinear);
+  CHECK(remarks[0].arguments.at(0) == "2, 8");
+  CHECK(remarks[0].arguments.at(1) == 1.25);
+  CHECK(remarks[1].id == FindingId::superlinear_one);
+  CHECK(remarks[1].arguments.at(0) == "4");
+  CHECK(remarks[1].arguments.at(2) == Finding(FindingId::one_run_each));
 }
 
 TEST_CASE("a batch or a layout that changes with the count is said", "[decide]") {
@@ -95,11 +100,11 @@ TEST_CASE("a batch or a layout that changes with the count is said", "[decide]")
   rows[1].facts.layout.tensor = 2;
   const auto run = table_remarks(assemble(rows));
   REQUIRE(run.size() == 2);
-  CHECK(contains(run[0].text, "from 8 to 16, and times are compared as they are"));
-  CHECK(contains(run[1].text, "none given at 1, TP 2 at 2"));
+  CHECK(run[0] == Finding(FindingId::batch_grows_with_times, 8.0, 16.0));
+  CHECK(run[1] == Finding(FindingId::layout_changes, "none given", 1, "TP 2", 2));
   const auto step = table_remarks(assemble(rows, {TimeBasis::step, Axis::ranks}));
-  CHECK(contains(step[0].text, "times and costs are those of one step"));
-  CHECK(contains(step[1].text, "compare the work per second"));
+  CHECK(step[0].id == FindingId::times_of_one_step);
+  CHECK(step[1].id == FindingId::batch_grows);
 }
 
 TEST_CASE("our own runs are tables with parts", "[decide]") {
@@ -113,7 +118,7 @@ TEST_CASE("our own runs are tables with parts", "[decide]") {
   CHECK_THAT(*strong.rows[1].parts_s[1], WithinRel(0.18, 1e-12));
   CHECK(*strong.rows[1].parts_s[2] == 0.0);
   CHECK_THAT(*strong.rows[1].parts_s[4], WithinRel(0.06, 1e-12));
-  CHECK(contains(strong.remarks.front().flags, "--scaling weak"));
+  CHECK(strong.remarks.front() == Finding(FindingId::other_scaling_measured, "strong", "weak"));
   // A run of 1000 units takes ten steps of 100.
   const ScalingTable whole = of_work(strong, 1000.0);
   CHECK_THAT(whole.rows[1].time.value.value(), WithinRel(6.0, 1e-12));

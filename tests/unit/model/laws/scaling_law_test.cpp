@@ -98,7 +98,7 @@ TEST_CASE("the fit recovers the synthetic table of the R package usl", "[scaling
 TEST_CASE("the law names s, c and T1 with intervals when four counts or more tell them apart",
           "[scaling]") {
   const ScalingLaw law = law_from(breakdown_example(), strong_request(16));
-  CHECK(law.not_identifiable.empty());
+  CHECK_FALSE(law.not_identifiable);
   REQUIRE(law.serial);
   REQUIRE(law.coherency);
   REQUIRE(law.single);
@@ -133,7 +133,7 @@ TEST_CASE("three counts do not identify the law and the next one is named", "[sc
   CHECK(law.curve.empty());
   CHECK(law.next_count == 8);
   CHECK(law.not_identifiable ==
-        "3 counts measured, s, c and T1 with intervals need at least 4: measure 8 ranks next");
+        Finding(FindingId::law_needs_counts, 3, 4, Finding(FindingId::measure_next, 8)));
 }
 
 TEST_CASE("four close counts with noise larger than the loss do not identify the law",
@@ -142,7 +142,8 @@ TEST_CASE("four close counts with noise larger than the loss do not identify the
   for (TimePoint& at : noisy) at.relative_sd = 0.03;
   const ScalingLaw law = law_from(noisy, strong_request(4));
   CHECK_FALSE(law.serial);
-  CHECK_FALSE(law.not_identifiable.empty());
+  REQUIRE(law.not_identifiable);
+  CHECK(law.not_identifiable->id == FindingId::law_is_ambiguous);
   REQUIRE(law.next_count);
   CHECK(*law.next_count > 4);
 }

@@ -34,7 +34,8 @@ TEST_CASE("the measured peak of ranks is that of as many workers at once", "[mfu
                                                 ceiling(Isa::avx2, 1, 100, 100, false),
                                                 ceiling(Isa::avx2, 2, 180, 190, false)};
   CHECK(measured_peak(ceilings, 2)->rate.value() == 180);
-  CHECK(measured_peak(ceilings, 2)->basis == "avx2 fp32 FMA, 2 workers at once, wall clock");
+  CHECK(measured_peak(ceilings, 2)->basis ==
+        Finding(FindingId::workers_at_once, "avx2", 2, Finding(FindingId::by_wall_clock)));
   CHECK(measured_peak(ceilings, 1)->rate.value() == 100);
 }
 
@@ -42,7 +43,8 @@ TEST_CASE("a count without a ceiling of its own takes so many times one worker",
   const auto peak = measured_peak({ceiling(Isa::avx2, 1, 100, 100, false)}, 4);
   REQUIRE(peak);
   CHECK(peak->rate.value() == 400);
-  CHECK(peak->basis == "4 x one worker, avx2 fp32 FMA, wall clock");
+  CHECK(peak->basis ==
+        Finding(FindingId::times_one_worker, 4, "avx2", Finding(FindingId::by_wall_clock)));
 }
 
 TEST_CASE("a contended ceiling counts per thread-CPU-second", "[mfu]") {

@@ -40,7 +40,7 @@ TrainingRun run_of(const PublicRow& row, const char* seconds, Convention convent
   run.gpus = std::stoll(row.at("gpus"));
   run.tokens_per_second = value(row, "batch") * sequence / value(row, seconds);
   run.convention = convention;
-  run.peaks = {{FlopPerSecond(a100), "A100"}};
+  run.peaks = {{FlopPerSecond(a100)}};
   return run;
 }
 

@@ -404,7 +404,7 @@ TEST_CASE("a model that does not fit says on how many GPUs it would", "[inferenc
   const ServingAnswer answer = serve(question("llama-3.1-70b", 1));
   CHECK(answer.memory.least_gpus == 2);
   CHECK_FALSE(answer.chosen.has_value());
-  CHECK(answer.batches.front().excluded == "does not fit into memory at full length");
+  CHECK(answer.batches.front().excluded == ServingLimit::memory);
 }
 
 TEST_CASE("a limit on the time per token excludes larger batches", "[inference]") {
@@ -413,7 +413,7 @@ TEST_CASE("a limit on the time per token excludes larger batches", "[inference]"
   asked.limits.per_token = Seconds(10e-3);
   const ServingAnswer answer = serve(asked);
   // At 64: 7.365 + 63 * 14.73 / 255 = 11.0 ms; at 16: 5.202 + 0.866 ms.
-  CHECK(answer.batches[1].excluded == "tokens come too slowly");
+  CHECK(answer.batches[1].excluded == ServingLimit::per_token);
   CHECK(answer.chosen == 0);
 }
 

@@ -103,6 +103,15 @@ TEST_CASE("a side that fp8 cannot have is refused with the padded shape", "[gpu 
 TEST_CASE("formats of a suite follow the compute capability", "[gpu gemm]") {
   CHECK(gemm_formats(Suite::quick, 75).front().input == NumberFormat::fp16);
   CHECK(gemm_formats(Suite::quick, 90).size() == 4);
+  const auto leading = [](int compute_capability) {
+    std::vector<NumberFormat> most;
+    for (const GemmFormat& format : gemm_formats(Suite::standard, compute_capability))
+      if (format.leading) most.push_back(format.input);
+    return most;
+  };
+  CHECK(leading(90) == std::vector{NumberFormat::bf16, NumberFormat::fp8_e4m3});
+  CHECK(leading(80) == std::vector{NumberFormat::bf16});
+  CHECK(leading(75) == std::vector{NumberFormat::fp16});  // without bf16, as a T4
   const std::vector<GemmFormat> standard = gemm_formats(Suite::standard, 90);
   CHECK(contains(standard, NumberFormat::fp8_e4m3, false));
   CHECK(contains(standard, NumberFormat::fp8_block, true));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/attribution/attribution_report.h"
 
+#include "report/words.h"
 #include "tests/catch.h"
 #include "tests/golden/report/fixture.h"
 #include "tests/schema_check.h"
@@ -126,14 +127,14 @@ TEST_CASE("the verdict names the significant culprit and its cause", "[attributi
 TEST_CASE("a culprit within the clock error is not named", "[attribution]") {
   auto job = fixture::straggler_job();
   job.stragglers.stragglers[0].significant = false;
-  job.stragglers.abstention = "the clock error of 5 ms exceeds the effect";
+  job.stragglers.abstention = Finding(FindingId::stated, "the clock error of 5 ms is too large");
   const auto options = fixture::attribution_options();
   const Verdict verdict = judge_attribution({job, options, job_means(job.ledger)});
   REQUIRE(verdict.answer == Answer::unknown);
   REQUIRE(verdict.headline ==
           "Waiting for other ranks takes 3.00 ms of each step of 20.0 ms (15.0 %): give every rank "
           "as much work.");
-  REQUIRE(verdict.lines.front() == "The clock error of 5 ms exceeds the effect.");
+  REQUIRE(verdict.lines.front() == "The clock error of 5 ms is too large.");
 }
 
 TEST_CASE("what a lone recording loses leads its verdict, and what nobody can split is said",
@@ -155,7 +156,7 @@ TEST_CASE("a job without a loss worth an action is healthy, with where its compu
           "[attribution]") {
   auto job = large_job(2);
   job.stragglers.finding = StragglerFinding::no_straggler;
-  job.stragglers.abstention = "no rank is late";
+  job.stragglers.abstention = Finding(FindingId::stated, "no rank is late");
   // 80 ms of compute: 40, 20 and 16 in the three largest kernels, 20 in element-wise ones.
   job.classes = {{WorkClass::communication, 1, 900ms, {{"ncclDevKernel", 900ms}}},
                  {WorkClass::gemm, 9, 60ms, {{"gemm_a", 40ms}, {"gemm_b", 16ms}}},
@@ -221,16 +222,16 @@ TEST_CASE("parts and columns that are zero everywhere are in CSV and JSON only",
   job.ledger[9].parts[index_of(Part::below_clock_error)] =
       std::exchange(job.ledger[9].parts[index_of(Part::exposed_transfer)], 0ns);
   job.collectives.front().participants.front().below_error = true;
-  job.collective_sums.front().either = 4ms;
+  job.collective_sums.front().either = job.collective_ways.back().either = 4ms;
   CHECK_FALSE(line_with(rendered(Format::text), "  wait or transfer, below clock error").empty());
   CHECK(rendered(Format::text).find(" either") != std::string::npos);
 }
 
 TEST_CASE("an attribution in JSON is read back whole", "[attribution]") {
   auto job = fixture::straggler_job();
-  job.contradictions = {"rank 2 ends before it begins"};
+  job.contradictions = {{FindingId::impossible_times, 3, "rank2.json"}};
   job.collective_sums = {{CollectiveKind::all_reduce, 6, 72ms, 18ms, 1ms}};
-  job.slow_fabric = {{{Rank{1}, Rank{2}}, true, 3ms, "Ranks 1 and 2 are slow."}};
+  job.slow_fabric = {{{Rank{1}, Rank{2}}, true, 3ms, Finding(FindingId::stated, "slow")}};
   job.job_size = {4, true};
   job.stragglers.stragglers[0].members = {Rank{2}, Rank{3}};
   job.ledger[3].waited_for[Place{2}] = 0ns;
@@ -239,7 +240,9 @@ TEST_CASE("an attribution in JSON is read back whole", "[attribution]") {
   const Attribution read = read_attribution(text, "job.json");
   CHECK(read.ledger.back().excluded == job.ledger.back().excluded);
   CHECK(read.ledger.front().waited_for == job.ledger.front().waited_for);
-  CHECK(read.stragglers.stragglers[0].shares[0].host == HostCause::data_loading);
+  CHECK(read.contradictions ==
+        std::vector{Finding(FindingId::stated, said(job.contradictions[0]))});
+  CHECK(said(read.stragglers.stragglers[0].shares[0].in_detail()) == "data loading");
   json before = json::parse(text);
   json after = json::parse(render_attribution(read, fixture::gpu_price, options));
   // Averages of what a step's ledger in JSON does not divide, and what is advised on them.
@@ -368,13 +371,13 @@ TEST_CASE("the turns of a pipeline are not called a load that is uneven", "[attr
 
 TEST_CASE("what cannot be true stands first, once, and no advice beside it", "[attribution]") {
   auto job = fixture::straggler_job();
-  job.contradictions = {"2 recordings are given, of a job that states 1 rank",
-                        "sizes are too large"};
+  job.contradictions = {{FindingId::more_recordings_than_ranks, 2, 1},
+                        {FindingId::stated, "sizes are too large"}};
   const auto options = fixture::attribution_options();
   const Verdict verdict = judge_attribution({job, options, job_means(job.ledger)});
   CHECK(verdict.headline ==
-        "Not reliable: 2 recordings are given, of a job that states 1 rank, and 1 more doubt; "
-        "check the files, or record again.");
+        "Not reliable: 2 recordings are given, of a job that states 1 rank: they may be of "
+        "different jobs, and 1 more warning; check the files, or record again.");
   CHECK(verdict.action.empty());
   CHECK(verdict.lines.at(1) == "Sizes are too large.");
 }
@@ -398,7 +401,8 @@ TEST_CASE("what was found decides what is advised, in every format", "[attributi
   // What the fixture's replay saves with hidden communication: 3.5 of 20 ms.
   CHECK(as_json(job)["advice"][0]["gain"].is_null());
   CHECK_THAT(as_json(job)["advice"][1]["gain"].get<double>(), WithinRel(0.175, 1e-9));
-  job.slow_fabric.push_back({{Rank{1}}, true, 1ms, "Varying fabric at rank 1."});
+  job.slow_fabric.push_back(
+      {{Rank{1}}, true, 1ms, Finding(FindingId::stated, "varying fabric at rank 1")});
   // The slow link lengthens the transfer: most of that is no finding of its own.
   CHECK(causes() == std::vector<std::string>{"data loading", "slow fabric"});
   const auto lines = judge_attribution({job, options, job_means(job.ledger)}).lines;
@@ -473,11 +477,13 @@ TEST_CASE("no straggler is an answer of its own", "[attribution]") {
   auto job = fixture::straggler_job();
   job.stragglers = {};
   job.stragglers.finding = StragglerFinding::no_straggler;
-  job.stragglers.abstention = "no straggler: nobody is late by more than 5 us";
+  job.stragglers.abstention =
+      Finding(FindingId::no_straggler, Finding(FindingId::lateness_below_error, 4e-6, 5e-6));
   const auto options = fixture::attribution_options();
   const Verdict verdict = judge_attribution({job, options, job_means(job.ledger)});
   REQUIRE(verdict.answer == Answer::yes);
-  REQUIRE(verdict.lines.front() == "No straggler: nobody is late by more than 5 us.");
+  REQUIRE(verdict.lines.front() ==
+          "No straggler: the largest lateness, 4.00 us, is below the clock error of 5.00 us.");
 }
 
 TEST_CASE("where ranks are missing, every format shows the ranks of the job", "[attribution]") {

@@ -27,30 +27,29 @@ JobPlan plan_of(int stages, int replicas, Fault fault, double strength, int plac
 }
 
 /// Savings in % of the step: predicted of all stragglers together, and in truth.
-struct Outcome {
+struct Result {
   Attribution result;
   double step_ns = 0.0;
   double predicted = 0.0;
   double truth = 0.0;
 };
 
-Outcome outcome_of(const JobPlan& plan,
+Result outcome_of(const JobPlan& plan,
                    testing::Repair repair = testing::Repair::removed,
                    int ranks_per_host = 0) {
   testing::GeneratedJob generated = testing::generate_job(plan);
   for (std::size_t rank = 0; rank < generated.job.recordings.size() && ranks_per_host > 0; ++rank)
     generated.job.recordings[rank].origin.host =
         "node-" + std::to_string(rank / static_cast<std::size_t>(ranks_per_host));
-  Outcome outcome{trace::attribute(generated.job).result, generated.step_ns};
+  Result outcome{trace::attribute(generated.job).result, generated.step_ns};
   for (const auto& one : outcome.result.stragglers.stragglers) UNSCOPED_INFO(one.unit);
-  UNSCOPED_INFO(outcome.result.stragglers.abstention << outcome.result.efficiency_reason);
   outcome.truth = 100.0 * (1.0 - testing::repaired_step_ns(plan, repair) / generated.step_ns);
   if (const auto saved = outcome.result.stragglers.saved)
     outcome.predicted = 100.0 * static_cast<double>(saved->count()) / generated.step_ns;
   return outcome;
 }
 
-void require_named(const Outcome& outcome,
+void require_named(const Result& outcome,
                    LateUnit level,
                    const std::string& unit,
                    double tolerance = 3.0) {
@@ -62,7 +61,7 @@ void require_named(const Outcome& outcome,
   CHECK_THAT(outcome.predicted, Catch::Matchers::WithinAbs(outcome.truth, tolerance));
 }
 
-const Efficiency::WhatIf& what_if(const Outcome& outcome,
+const Efficiency::WhatIf& what_if(const Result& outcome,
                                   ReplayChange change,
                                   const std::vector<std::string>& units = {}) {
   const auto& all = outcome.result.efficiency.value().what_if;
@@ -79,7 +78,7 @@ TEST_CASE("A slow GPU of a pipeline is named, with what the step saves without i
   const bool timeline = GENERATE(true, false);
   JobPlan plan = plan_of(4, 4, Fault::slow_gpu, 1.4, 9);
   plan.timeline = timeline;
-  const Outcome outcome = outcome_of(plan);
+  const Result outcome = outcome_of(plan);
   require_named(outcome, LateUnit::rank, "rank 9");
   // Headline, cost and what-if are of one replay.
   const auto& straggler = outcome.result.stragglers.stragglers[0];
@@ -101,7 +100,7 @@ TEST_CASE("A GPU that is slow now and then is named, with what the steps save wi
   plan.steps = 22;
   plan.every = every;
   plan.seed = static_cast<std::uint64_t>(every);
-  const Outcome outcome = outcome_of(plan);
+  const Result outcome = outcome_of(plan);
   require_named(outcome, LateUnit::rank, "rank 3", 5.0);
   const Straggler& straggler = outcome.result.stragglers.stragglers[0];
   CHECK(outcome.result.stragglers.recurrence == Recurrence::one_rank);
@@ -116,7 +115,7 @@ TEST_CASE("A GPU that is slow now and then is named, with what the steps save wi
 }
 
 TEST_CASE("A slow pipeline stage is named as a stage") {
-  const Outcome outcome =
+  const Result outcome =
       outcome_of(plan_of(4, 2, Fault::slow_stage, 0.5, 2), testing::Repair::evened);
   require_named(outcome, LateUnit::stage, "pipeline stage 2");
   CHECK(outcome.result.stragglers.stragglers[0].members.size() == 2);
@@ -137,7 +136,7 @@ TEST_CASE("All GPUs of a host that are slow alike are one host") {
 
 TEST_CASE("Lengths that change from micro-batch to micro-batch are no rank's fault") {
   const bool pipeline = GENERATE(true, false);
-  const Outcome outcome =
+  const Result outcome =
       outcome_of(plan_of(pipeline ? 4 : 1, pipeline ? 4 : 8, Fault::rotating_lengths, 0.6, 0));
   // The truth's lengths are the mean that they are drawn with, not that of those drawn.
   require_named(outcome, LateUnit::rotating, "the lengths of the micro-batches", 5.0);
@@ -147,7 +146,7 @@ TEST_CASE("Lengths that change from micro-batch to micro-batch are no rank's fau
 TEST_CASE("Two equally slow GPUs save together what neither saves alone") {
   JobPlan plan = plan_of(1, 8, Fault::slow_gpu, 0.5, 2);
   plan.more_places = {6};
-  const Outcome outcome = outcome_of(plan);
+  const Result outcome = outcome_of(plan);
   const auto& stragglers = outcome.result.stragglers.stragglers;
   REQUIRE(stragglers.size() == 2);
   CHECK_THAT(outcome.predicted, Catch::Matchers::WithinAbs(outcome.truth, 3.0));
@@ -163,6 +162,6 @@ TEST_CASE("In a healthy job nobody is named") {
   JobPlan plan = plan_of(stages, 4, Fault::none, 0.0, 0);
   plan.timeline = GENERATE(true, false) && stages > 1;
   plan.noise = 0.03;
-  const Outcome outcome = outcome_of(plan);
+  const Result outcome = outcome_of(plan);
   CHECK(outcome.result.stragglers.stragglers.empty());
 }

@@ -44,6 +44,8 @@ Job job_of(std::size_t ranks) {
   return job;
 }
 
+const Finding at_markers(FindingId::steps_at_markers, "ProfilerStep markers");
+
 StepPlan steps_of(const Job& job) {
   return find_steps(job, ClockMap(job.recordings.size()));
 }
@@ -133,8 +135,9 @@ TEST_CASE("work belongs to the step that launched it when the host runs far ahea
   }
   CHECK(plan.choice.source == "ProfilerStep markers");
   CHECK(plan.choice.excluded == 2);
-  CHECK(plan.choice.sentence.find("Steps begin where the device begins the work launched under "
-                                  "ProfilerStep markers: ") == 0);
+  REQUIRE(plan.choice.found);
+  CHECK(plan.choice.found->id == FindingId::steps_at_work);
+  CHECK(plan.choice.found->arguments.at(0) == "ProfilerStep markers");
 }
 
 TEST_CASE("a mark at the end without work makes no step of the device", "[steps]") {
@@ -152,7 +155,7 @@ TEST_CASE("the marks stay where the device keeps up with the host", "[steps]") {
     CHECK(plan.by_rank.at(0).at(i).start == nanoseconds(150 * static_cast<std::int64_t>(i)));
     CHECK(plan.by_rank.at(0).at(i).end == nanoseconds(150 * static_cast<std::int64_t>(i) + 150));
   }
-  CHECK(plan.choice.sentence == "Steps begin at ProfilerStep markers.");
+  CHECK(plan.choice.found == at_markers);
 }
 
 TEST_CASE("marks that most device work lies outside of give way to repetition", "[steps]") {
@@ -173,20 +176,21 @@ TEST_CASE("marks that most device work lies outside of give way to repetition", 
                  begin + offset + 29);
   const StepPlan repeated = steps_of(job);
   CHECK(repeated.choice.source == "repetition");
-  // 8 x 87 of 8 x 87 + 6 x 5
-  CHECK(repeated.choice.sentence.find("96 % of the GPU time lies outside of all steps at "
-                                      "ProfilerStep markers: the recording is cut where") == 0);
+  const auto outside = [](double share) {
+    return Finding(FindingId::time_outside_of_markers, share, "ProfilerStep markers");
+  };
+  REQUIRE(repeated.choice.found);
+  CHECK(repeated.choice.found->id == FindingId::cut_by_repetition);
+  CHECK(repeated.choice.found->arguments.at(0) == outside(8.0 * 87 / (8 * 87 + 6 * 5)));
   std::erase_if(recording.device_events,
                 [&](const DeviceEvent& event) { return event.start >= nanoseconds(1200); });
-  // 2 x 87 of 2 x 87 + 6 x 5
-  CHECK(steps_of(job).choice.sentence ==
-        "85 % of the GPU time lies outside of all steps at ProfilerStep markers and no repetition: "
-        "the whole span of each rank counts as one step.");
+  CHECK(steps_of(job).choice.found ==
+        Finding(FindingId::not_cut,
+                Finding(FindingId::no_repetition, outside(2.0 * 87 / (2 * 87 + 6 * 5)))));
   std::erase_if(recording.device_events,
                 [&](const DeviceEvent& event) { return event.start > nanoseconds(1000); });
-  // 29 of 29 + 6 x 5
-  CHECK(steps_of(job).choice.sentence ==
-        "Steps begin at ProfilerStep markers. 49 % of the GPU time lies outside of all steps.");
+  CHECK(steps_of(job).choice.found ==
+        Finding(FindingId::time_outside, at_markers, 29.0 / (29 + 6 * 5)));
 }
 
 TEST_CASE("busy steps within a longer recording are kept", "[steps]") {
@@ -196,9 +200,8 @@ TEST_CASE("busy steps within a longer recording are kept", "[steps]") {
     for (std::int64_t step = 0; step < 3; ++step)
       add_kernel(recording, "train", 100 * step, 100 * step + 80);
   }
-  // 1000 of 1000 + 3 x 80
-  CHECK(steps_of(job).choice.sentence ==
-        "Steps begin at ProfilerStep markers. 81 % of the GPU time lies outside of all steps.");
+  CHECK(steps_of(job).choice.found ==
+        Finding(FindingId::time_outside, at_markers, 1000.0 / (1000 + 3 * 80)));
 }
 
 TEST_CASE("a step before a pause of the recording does not reach over it", "[steps]") {
@@ -296,8 +299,7 @@ TEST_CASE("a rank without marks is cut where the others are", "[steps]") {
   add_kernel(job.recordings[1], "a", 50, 250);
   const StepPlan plan = steps_of(job);
   CHECK(numbers(plan, 1) == std::vector<std::int64_t>{0, 1, 2});
-  CHECK(plan.choice.sentence ==
-        "Steps begin at ProfilerStep markers. Without markers: rank 1, cut where the others are.");
+  CHECK(plan.choice.found == Finding(FindingId::steps_lent, at_markers, "rank 1"));
 }
 
 TEST_CASE("numbers that no two ranks share are those of the same time, else counted", "[steps]") {
@@ -305,14 +307,16 @@ TEST_CASE("numbers that no two ranks share are those of the same time, else coun
   for (StepMark& mark : job.recordings[1].step_marks) mark.number += 1000;
   const StepPlan plan = steps_of(job);
   CHECK(numbers(plan, 0) == numbers(plan, 1));
-  CHECK(plan.choice.sentence.find("of the steps at the same time") != std::string::npos);
+  REQUIRE(plan.choice.found);
+  CHECK(plan.choice.found->id == FindingId::steps_renumbered);
   for (StepMark& mark : job.recordings[1].step_marks) {
     mark.start += nanoseconds(1'000'000);
     mark.end += nanoseconds(1'000'000);
   }
   const StepPlan counted = steps_of(job);
   CHECK(numbers(counted, 0) == numbers(counted, 1));
-  CHECK(counted.choice.sentence.find("the steps are counted") != std::string::npos);
+  REQUIRE(counted.choice.found);
+  CHECK(counted.choice.found->id == FindingId::steps_counted);
 }
 
 TEST_CASE("without marks and repetition the whole span is one step", "[steps]") {
@@ -350,8 +354,11 @@ TEST_CASE("pieces of a repetition cover the span and have equal numbers at equal
   }
   const StepPlan plan = steps_of(job);
   CHECK(plan.choice.source == "repetition");
-  CHECK(plan.choice.sentence.find("'load' comes back, every 4 kernels (8 times") !=
-        std::string::npos);
+  REQUIRE(plan.choice.found);
+  CHECK(plan.choice.found->id == FindingId::cut_by_repetition);
+  CHECK(plan.choice.found->arguments.at(1) == "load");
+  CHECK(plan.choice.found->arguments.at(2) == 4);
+  CHECK(plan.choice.found->arguments.at(3) == 8);
   const auto& first = plan.by_rank.at(0);
   const auto& second = plan.by_rank.at(1);
   REQUIRE(first.size() == 9);

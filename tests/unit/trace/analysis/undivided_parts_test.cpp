@@ -232,10 +232,10 @@ TEST_CASE("Of one rank of many the attribution says that its recording cannot te
           "[attribute]") {
   Job job = recorded_of(8, {10});
   job.recordings[0].origin.world_size = 8;
-  const auto alone = attribute(job).result.stragglers.abstention;
-  CHECK(alone.find("no verdict") == 0);
+  CHECK(attribute(job).result.stragglers.abstention ==
+        Finding(FindingId::no_verdict, FindingId::recording_alone));
   job.recordings[0].origin.world_size = 1;
-  CHECK(attribute(job).result.stragglers.abstention == "one rank alone waits for no other");
+  CHECK(attribute(job).result.stragglers.abstention == Finding(FindingId::waits_for_no_other));
 }
 }  // namespace
 }  // namespace scaleworth::trace

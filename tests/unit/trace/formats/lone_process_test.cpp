@@ -74,10 +74,7 @@ TEST_CASE("GPUs of one process that run the same collectives together are a rank
   CHECK(job.recordings[1].origin.world_size == 2);
   CHECK(job.recordings[1].origin.rank_basis == RankBasis::counted);
   CHECK(job.recordings[0].device_events.size() == 4);
-  REQUIRE(job.remarks.size() == 1);
-  CHECK(job.remarks[0] ==
-        "one process drives 2 GPUs, which run the same 3 collectives at the same times: each "
-        "counts as a rank");
+  CHECK(job.remarks == std::vector{Finding(FindingId::gpus_are_ranks, 2, 3)});
 }
 
 TEST_CASE("GPUs of one process stay one rank where their collectives do not tell", "[read_job]") {
@@ -138,8 +135,7 @@ TEST_CASE("waiting is found between the GPUs of a Kineto file", "[read_job]") {
   static const RuleTable rules = RuleTable::built_in();
   Job job = read_job({folder.file("a.json")}, rules, 1);
   REQUIRE(job.recordings.size() == 2);
-  CHECK(job.ranks_from ==
-        "ranks are the order of the GPUs of one process, because nothing else states them");
+  CHECK(job.ranks_from == Finding(FindingId::ranks_counted, "order of the GPUs of one process"));
   CHECK(job.recordings[0].remarks.empty());
   const Attributed all = attributed(job);
   REQUIRE(all.waits.collectives.size() == 4);

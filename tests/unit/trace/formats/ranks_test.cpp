@@ -122,7 +122,7 @@ TEST_CASE("Metadata decides over names, and recordings come in the order of rank
   Job ranks = job(from("rank0.json", 1), from("rank1.json", 0));
   assign_ranks(ranks);
   CHECK(ranks.recordings[0].origin.file == "rank1.json");
-  CHECK(ranks.ranks_from == "ranks are those that the recordings state (distributedInfo)");
+  CHECK(ranks.ranks_from == Finding(FindingId::ranks_stated, "distributedInfo"));
   CHECK(ranks.remarks.empty());
 }
 
@@ -131,8 +131,7 @@ TEST_CASE("Names decide where all recordings claim one rank", "[ranks]") {
   assign_ranks(ranks);
   CHECK(ranks.recordings[2].origin.file == "a_rank2.json");
   CHECK(ranks.ranks_from ==
-        "ranks are those in the file names, because b_rank1.json and a_rank2.json both call "
-        "themselves rank 0");
+        Finding(FindingId::ranks_of_names_as_both, "b_rank1.json", "a_rank2.json", 0));
 }
 
 TEST_CASE("A rank that the stated job cannot have is unknown, and is said", "[ranks]") {
@@ -147,7 +146,9 @@ TEST_CASE("A rank that the stated job cannot have is unknown, and is said", "[ra
     state_rank(stated, rank, size, "distributedInfo");
     CHECK_FALSE(stated.origin.rank);
     CHECK(stated.origin.rank_from.empty());
-    CHECK(stated.remarks.size() == 1);
+    CHECK(stated.remarks ==
+          std::vector{size ? Finding(FindingId::no_rank_of_job, "distributedInfo", *rank, *size)
+                           : Finding(FindingId::no_rank, "distributedInfo", *rank)});
     Job two = job(from("a.json", std::nullopt), std::move(stated));
     assign_ranks(two);
     CHECK(two.recordings[1].origin.rank == 1);
@@ -157,9 +158,7 @@ TEST_CASE("A rank that the stated job cannot have is unknown, and is said", "[ra
   state_rank(none, 1, -2, "distributedInfo");
   CHECK(none.origin.rank == 1);
   CHECK_FALSE(none.origin.world_size);
-  CHECK(none.remarks ==
-        std::vector<std::string>{"distributedInfo: a job of -2 ranks is none: the size is taken as "
-                                 "unknown"});
+  CHECK(none.remarks == std::vector{Finding(FindingId::no_size_of_a_job, "distributedInfo", -2)});
 }
 
 TEST_CASE("Two recordings of one rank are refused where names do not help", "[ranks]") {
@@ -173,8 +172,7 @@ TEST_CASE("Without metadata and names the order of the files decides, and is sai
   CHECK(ranks.recordings[0].origin.file == "a");
   CHECK(ranks.recordings[0].origin.rank == 0);
   CHECK(ranks.recordings[0].origin.rank_from == "order of files");
-  CHECK(ranks.ranks_from ==
-        "ranks are the order of the files, because neither metadata nor names state them");
+  CHECK(ranks.ranks_from == Finding(FindingId::ranks_in_order));
 }
 
 TEST_CASE("What a file holds in order goes on over several files", "[ranks]") {
@@ -208,9 +206,8 @@ TEST_CASE("Missing ranks of many are named", "[ranks]") {
   Job ranks = job_of(std::move(all));
   assign_ranks(ranks);
   CHECK(ranks.recordings.size() == 4093);
-  REQUIRE(ranks.remarks.size() == 1);
-  CHECK(ranks.remarks[0] ==
-        "ranks 7, 100 and 4095 of 4096 are missing: what happened there is not known");
+  CHECK(ranks.remarks ==
+        std::vector{Finding(FindingId::other_ranks_missing, "ranks 7, 100 and 4095", 4096)});
   CHECK(ranks.recordings[7].origin.rank == 8);
 }
 

@@ -53,7 +53,7 @@ TEST_CASE("A folder is read with all that is below it, without what is no record
   const Job job = read({folder.path()});
   REQUIRE(job.recordings.size() == 2);
   CHECK(contains(job.recordings[0].origin.file, "two.json"));
-  CHECK(job.remarks == std::vector<std::string>{"1 other files in the folders are no recordings"});
+  CHECK(job.remarks == std::vector{Finding(FindingId::other_files, 1)});
 }
 
 TEST_CASE("A pattern names files, and one without a match is refused", "[read_job]") {
@@ -63,7 +63,7 @@ TEST_CASE("A pattern names files, and one without a match is refused", "[read_jo
   folder.write("other.json", kineto({}));
   const Job job = read({folder.file("rank-*.json")});
   CHECK(job.recordings.size() == 2);
-  CHECK(job.ranks_from == "ranks are those in the file names");
+  CHECK(job.ranks_from == Finding(FindingId::ranks_of_names));
   CHECK(contains(job_refusal({folder.file("absent-*.json")}), "names no file"));
 }
 
@@ -98,7 +98,8 @@ TEST_CASE("An unreadable file among others is left out with a remark, alone it i
   const Job job = read({folder.path()});
   CHECK(job.recordings.size() == 1);
   REQUIRE(job.remarks.size() == 1);
-  CHECK(contains(job.remarks[0], "left out: " + bad));
+  CHECK(job.remarks[0].id == FindingId::left_out);
+  CHECK(std::get<std::string>(job.remarks[0].arguments.at(0).value).starts_with(bad));
   CHECK(contains(job_refusal({bad}), bad));
   CHECK(contains(job_refusal({folder.write("notes.txt", "nothing")}),
                  "notes.txt is of no known format"));
@@ -144,7 +145,7 @@ TEST_CASE("The eight ranks of the DLRM recording come in the order of their meta
     CHECK(job.recordings[static_cast<std::size_t>(rank)].origin.rank == rank);
     CHECK(job.recordings[static_cast<std::size_t>(rank)].origin.world_size == 8);
   }
-  CHECK(job.ranks_from == "ranks are those that the recordings state (distributedInfo)");
+  CHECK(job.ranks_from == Finding(FindingId::ranks_stated, "distributedInfo"));
 }
 
 TEST_CASE("A framework's timeline is told from PyTorch's, and holds all ranks in one file",
@@ -166,8 +167,7 @@ TEST_CASE("A process that drives several GPUs is said to count as one rank", "[r
   two.insert(two.find(R"({"ph")"), event);
   folder.write("two.json", two);
   const Job job = read({folder.path()});
-  REQUIRE(job.recordings.front().remarks.size() == 1);
-  CHECK(contains(job.recordings.front().remarks.front(), "drives 2 GPUs, which count as one rank"));
+  CHECK(job.recordings.front().remarks == std::vector{Finding(FindingId::several_devices, 2)});
 }
 
 TEST_CASE("What no machine does is left out, counted and named", "[read_job]") {
@@ -185,16 +185,19 @@ TEST_CASE("What no machine does is left out, counted and named", "[read_job]") {
   };
   CHECK(contradictions(kernel(1, 5) + "," + kernel(7, 5)).empty());
   const auto years = contradictions(kernel(1, 1e15) + "," + kernel(7, 5));
-  REQUIRE(years.size() == 1);
-  CHECK(contains(years.front(), "1 device events last longer than a day"));
+  const auto of_file = [&](FindingId id, int count) {
+    return Finding(id, count, Finding(FindingId::stated, folder.file("one.json")));
+  };
+  CHECK(years == std::vector{of_file(FindingId::impossible_times, 1)});
   CHECK(read({folder.path()}).recordings.at(0).losses.at("events_with_impossible_times") == 1);
-  CHECK(contains(contradictions(kernel(1, 50) + "," + kernel(7, 50)).at(0), "kernels run at once"));
+  CHECK(contradictions(kernel(1, 50) + "," + kernel(7, 50)).at(0) ==
+        of_file(FindingId::kernels_at_once, 1));
   constexpr const char* petabytes =
       R"(,"Collective name":"allreduce","In msg nelems":1125899906842624,"dtype":"Float")";
-  CHECK(contains(contradictions(kernel(1, 5, petabytes) + "," + kernel(7, 5)).at(0), "16 TiB"));
+  CHECK(contradictions(kernel(1, 5, petabytes) + "," + kernel(7, 5)).at(0) ==
+        of_file(FindingId::impossible_sizes, 1));
   const std::string a = folder.write("rank0.json", kineto(0, 10, 1));
   const std::string b = folder.write("rank1.json", kineto(1, 10, 1));
   CHECK(read({a}).contradictions.empty());
-  CHECK(contains(read({a, b}).contradictions.at(0),
-                 "2 recordings are given, of a job that states 1"));
+  CHECK(read({a, b}).contradictions.at(0) == Finding(FindingId::more_recordings_than_ranks, 2, 1));
 }

@@ -62,7 +62,8 @@ TEST_CASE("an even pipeline saves what the published replay of the job says", "[
   for (Recording& recording : job.recordings) classify(recording, rules);
   const auto efficiency = attribute(job).result.efficiency;
   REQUIRE(efficiency);
-  CHECK(efficiency->window == "steps 25, 33-34, 36, 259, 261, 263-264 and 22 more");
+  CHECK(efficiency->window ==
+        Finding(FindingId::stated, "steps 25, 33-34, 36, 259, 261, 263-264 and 22 more"));
   CHECK_THAT(efficiency->replay_error, WithinAbs(0.0, 1e-3));
   CHECK_THAT(static_cast<double>(efficiency->step_time.count()), WithinRel(2.2144e9, 0.01));
   const auto& all = efficiency->what_if;

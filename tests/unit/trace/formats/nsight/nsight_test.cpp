@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/formats/nsight/contents.h"
-
 #include "src/core/error.h"
 #include "tests/catch.h"
 #include "tests/unit/trace/formats/nsight/nsys_file.h"
+#include "trace/formats/nsight/contents.h"
 
 using namespace scaleworth;
 using namespace scaleworth::trace;
@@ -34,8 +33,7 @@ TEST_CASE("A file with nothing but kernels is enough", "[nsight]") {
   REQUIRE(recordings[0].device_events.size() == 2);
   CHECK(recordings[0].device_events[0].start == nanoseconds(10));
   CHECK(recordings[0].origin.rank == 0);
-  REQUIRE(recordings[0].remarks.size() == 1);
-  CHECK(contains(recordings[0].remarks[0], "cannot be compared with"));
+  CHECK(recordings[0].remarks == std::vector<Finding>{FindingId::capture_time_not_stated});
 }
 
 TEST_CASE("Rows that cannot be events are counted by what is wrong with them", "[nsight]") {
@@ -117,7 +115,7 @@ TEST_CASE("A process that only copies is no rank beside processes with kernels",
   const auto recordings = read(file);
   REQUIRE(recordings.size() == 1);
   CHECK(recordings[0].origin.process == 11);
-  CHECK(contains(recordings[0].remarks.back(), "process 10 runs no kernels"));
+  CHECK(recordings[0].remarks.back() == Finding(FindingId::helper_left_out, 10));
 }
 
 TEST_CASE("Ranges named as iterations mark the steps, and operators with numbers do not stay",
@@ -142,7 +140,7 @@ TEST_CASE("Steps are counted where their numbers start over", "[nsight]") {
   const auto recordings = read(file);
   REQUIRE(recordings[0].step_marks.size() == 3);
   CHECK(recordings[0].step_marks[2].number == 2);
-  CHECK(contains(recordings[0].remarks.back(), "do not rise"));
+  CHECK(recordings[0].remarks.back().id == FindingId::step_numbers_do_not_rise);
 }
 
 TEST_CASE("NCCL's payloads give rank, communicator, bytes and root", "[nsight]") {
@@ -344,5 +342,6 @@ TEST_CASE("A truncated database gives the rows before the damage and says where 
   CHECK(half[0].device_events.size() > 100);
   CHECK(half[0].device_events.size() < 1900);
   CHECK(half[0].losses.at("damaged_tables") >= 1);
-  CHECK(contains(half[0].remarks.back(), "CUPTI_ACTIVITY_KIND_KERNEL ends after"));
+  CHECK(contains(std::get<std::string>(half[0].remarks.back().arguments.at(0).value),
+                 "CUPTI_ACTIVITY_KIND_KERNEL ends after"));
 }

@@ -162,7 +162,9 @@ TEST_CASE("a file cut at any byte gives the batches that were whole", "[recordin
     REQUIRE(recording.device_events.size() == 1);
     REQUIRE(recording.losses.at("truncated_bytes") ==
             static_cast<std::int64_t>(cut - first.size()));
-    REQUIRE(recording.remarks.front().starts_with("byte " + std::to_string(first.size()) + ":"));
+    REQUIRE(recording.remarks.front().id == FindingId::frames_damaged);
+    REQUIRE(std::get<std::string>(recording.remarks.front().arguments.at(0).value)
+                .starts_with("byte " + std::to_string(first.size()) + ":"));
   }
 }
 
@@ -178,7 +180,7 @@ TEST_CASE("a changed byte is found and what is before its frame reads", "[record
 
 TEST_CASE("a file that its process ended says nothing of a lost end", "[recording]") {
   std::string bytes = file_of({one_kernel(day)});
-  REQUIRE(read(bytes).remarks.size() == 1);
+  REQUIRE(read(bytes).remarks == std::vector<Finding>{FindingId::recording_not_ended});
   append_end(bytes);
   REQUIRE(read(bytes).remarks.empty());
 }
