@@ -347,7 +347,7 @@ struct BuiltRows {
 void leave_out_missing(RawTable& table, const Columns& columns);
 
 /// The rows of a scaling table. Throws UserError with
-/// place and column for a cell that is no finite number, or no integer from 0 to 1e6 where one
+/// place and column for a cell that is no finite number, or no integer from 0 to 2e7 where one
 /// belongs, and for a count that is missing. Loads of up to six decimals are counted in their
 /// greatest common unit, which becomes the column's factor.
 BuiltRows built_rows(const RawTable& table, Columns& columns);

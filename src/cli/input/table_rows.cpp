@@ -13,7 +13,8 @@ namespace scaleworth::cli {
 namespace {
 using toml_file::printable;
 
-constexpr double most_count = 1e6;
+// The largest machines have ten million cores; more is a size, or a time in another unit.
+constexpr double most_count = 2e7;
 
 /// What a row needs before it is one of a scaling table.
 struct Draft {
