@@ -40,5 +40,9 @@ done < <(grep -oE '`([A-Za-z_]+::)?[a-z_]+\(\)`|`[A-Z][a-z]+[A-Za-z]*`' docs/arc
 while IFS= read -r of; do
   grep -rqF "\"$of\"" report --include='*.cpp' || absent "data/notes.toml has a note of $of, which no report prints"
 done < <(sed -n 's/^of = "\(.*\)"$/\1/p' data/notes.toml)
+# A finding whose words nobody says is dead.
+while IFS= read -r key; do
+  grep -rqw "$key" src trace report probes cuda --include='*.cpp' --include='*.h' || absent "data/findings.toml: nothing finds $key"
+done < <(sed -n 's/^\[\([a-z0-9_]*\)\]$/\1/p' data/findings.toml)
 [ $missing = 0 ] || exit 1
 echo "the documents name files and functions that exist"
