@@ -117,7 +117,7 @@ class DeviceStream {
     bench_.timer().wait(doing_);
     const auto* sums = static_cast<const double*>(fetched.get());
     // Rounding grows with the root of the number: of a whole GPU's memory, 3.5e10 elements, 19 are
-    // allowed, below the 52 of a lost turn. Presumed: less would doubt sound sums.
+    // allowed, below the 52 of a lost turn. Presumed: less would reject sound sums.
     const double tolerance = 1e-3 + 1e-4 * std::sqrt(static_cast<double>(elements()));
     if (!(std::abs(sums[0] - sums[1]) <= tolerance)) {
       wrong_result(bench_.health(), "the sum of a " + doing_, 0, sums[0], sums[1]);

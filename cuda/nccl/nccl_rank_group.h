@@ -99,7 +99,7 @@ class CollectiveRun {
   const std::atomic<bool>& stop_;
   const std::string what_;
   CollectiveBuffers buffers_;
-  double operation_s_ = 0.1;  // until the warm-up has told: patience, no result
+  double operation_s_ = 0.1;  // before the warm-up measured it: a time to wait, no result
   GraphExecutable graph_;
 };
 

@@ -253,7 +253,7 @@ StepSizes choose_sizes(RankGroup& group,
     } catch (const OutOfMemory& failure) {
       if (next.width == family.widths.front() && tried.batch == 1) throw;
       recorder.warn(fmt::format("the training step becomes smaller: {}", failure.what()));
-      // The estimate was too low: with 30 % less the next size down is surely tried, not the same.
+      // The estimate was too low: with 30 % less the next size down is tried, not the same.
       capacity.memory = 0.7 * family.memory(next, tried.batch);
     }
   }

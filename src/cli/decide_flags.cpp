@@ -291,25 +291,37 @@ void add_rubric(CLI::App& command, Rubric& rubric) {
       ->check(CLI::IsMember({"cost", "balanced", "time", "energy"}));
 }
 
-/// Flags that say how another one is meant, and behind each that one, or two.
-constexpr std::string_view companions =
-    "--deadline-probability --deadline-hours,--domain table,--messages table,--where table,"
-    "--rename table,--comma table,--scaling table,--gpus-per-instance --instance-price table,"
-    "--latency --max-latency-ms,--idle-watts-fraction --watts-per-rank,"
-    "--checkpoint-s --spot-price --mtbf-hours,--restart-s --spot-price --mtbf-hours,"
-    "--reacquire-s --spot-price --mtbf-hours,--ranks-per-instance --spot-price,"
-    "--notice-s --spot-price";
+/// Flags that say how another one is meant, and that one.
+struct Companion {
+  const char* flag;
+  const char* needed;
+  const char* otherwise = nullptr;
+};
+constexpr std::array companions{Companion{"--deadline-probability", "--deadline-hours"},
+                                Companion{"--domain", "table"},
+                                Companion{"--messages", "table"},
+                                Companion{"--where", "table"},
+                                Companion{"--rename", "table"},
+                                Companion{"--comma", "table"},
+                                Companion{"--scaling", "table"},
+                                Companion{"--gpus-per-instance", "--instance-price", "table"},
+                                Companion{"--latency", "--max-latency-ms"},
+                                Companion{"--idle-watts-fraction", "--watts-per-rank"},
+                                Companion{"--checkpoint-s", "--spot-price", "--mtbf-hours"},
+                                Companion{"--restart-s", "--spot-price", "--mtbf-hours"},
+                                Companion{"--reacquire-s", "--spot-price", "--mtbf-hours"},
+                                Companion{"--ranks-per-instance", "--spot-price"},
+                                Companion{"--notice-s", "--spot-price"}};
 
 /// What changes nothing would be believed to have changed something.
 void refuse_alone(const CLI::App& command) {
-  for (const std::string_view one : split(companions, ',')) {
-    std::vector<std::string_view> needed = split(one, ' ');
-    const auto given = [&](std::string_view flag) { return command.count(std::string(flag)) > 0; };
-    const std::string_view flag = needed.front();
-    needed.erase(needed.begin());
-    if (given(flag) && std::ranges::none_of(needed, given))
-      throw UserError(
-          "{} changes nothing without {}: give both or neither", flag, fmt::join(needed, " or "));
+  for (const auto& [flag, needed, otherwise] : companions) {
+    if (command.count(flag) == 0 || command.count(needed) > 0) continue;
+    if (otherwise && command.count(otherwise) > 0) continue;
+    throw UserError("{} changes nothing without {}{}: give both or neither",
+                    flag,
+                    needed,
+                    otherwise ? fmt::format(" or {}", otherwise) : "");
   }
 }
 }  // namespace

@@ -192,8 +192,7 @@ ServiceFile service_table(const RawTable& table) {
     if (columns[i].is == ServiceColumn::none && values_of(table, i).size() > 1 &&
         has_word(says_numbers(table, i) ? "latency_of_request" : "server",
                  all_header_words(table.columns[i])))
-      file.doubts.emplace_back(
-          FindingId::column_not_read, table.file, printable(table.columns[i]));
+      file.doubts.emplace_back(FindingId::column_not_read, table.file, printable(table.columns[i]));
   file.gpus = gpus_of(table);
   file.requests_of_gpu = requests && columns[*requests].of_one_gpu;
   file.tokens_of_gpu = tokens && columns[*tokens].of_one_gpu;
@@ -303,13 +302,17 @@ constexpr double seconds_per_day = 86400.0;
 std::optional<double> moment_of(const std::string& text) {
   if (const auto number = parse_number<double>(text); number && *number >= 1e9)
     return *number >= 1e12 ? *number * 1e-3 : *number;
-  constexpr std::string_view formats =
-      "%Y-%m-%d%n%H:%M:%S|%Y-%m-%dT%H:%M:%S|%Y-%m-%d%n%H:%M|%Y-%m-%dT%H:%M|%Y-%m-%d|%H:%M:%S|%H:%M";
-  for (const std::string_view format : split(formats, '|')) {
+  for (const char* format : {"%Y-%m-%d%n%H:%M:%S",
+                             "%Y-%m-%dT%H:%M:%S",
+                             "%Y-%m-%d%n%H:%M",
+                             "%Y-%m-%dT%H:%M",
+                             "%Y-%m-%d",
+                             "%H:%M:%S",
+                             "%H:%M"}) {
     std::tm time{};
     time.tm_year = 70;
     time.tm_mday = 1;
-    const char* const rest = strptime(text.c_str(), std::string(format).c_str(), &time);
+    const char* const rest = strptime(text.c_str(), format, &time);
     if (rest == nullptr || (*rest != '\0' && std::string_view(rest) != "Z")) continue;
     return static_cast<double>(timegm(&time));
   }

@@ -16,19 +16,30 @@ constexpr std::size_t most_rows = 100000;
 constexpr std::size_t most_columns = 1000;
 
 std::string plain_text(std::string_view text) {
-  // What is replaced, and by what.
-  constexpr std::array<std::string_view, 26> replaced{
-      "\xC3\x97", "x",  "\xC2\xB1",     "+-", "+/-",          "+-", "\xC2\xB5", "u",
-      "\xCE\xBC", "u",  "\xE2\x88\x92", "-",  "\xC2\xB2",     "^2", "\xC2\xB3", "^3",
-      "\\pm",     "+-", "\xE2\x89\x88", "",   "\xE2\x82\xAC", "",   "\xC2\xA3", "",
-      "\\%",      "%"};
+  struct Replaced {
+    std::string_view from;
+    std::string_view to;
+  };
+  constexpr std::array replaced{Replaced{"\xC3\x97", "x"},
+                                Replaced{"\xC2\xB1", "+-"},
+                                Replaced{"+/-", "+-"},
+                                Replaced{"\xC2\xB5", "u"},
+                                Replaced{"\xCE\xBC", "u"},
+                                Replaced{"\xE2\x88\x92", "-"},
+                                Replaced{"\xC2\xB2", "^2"},
+                                Replaced{"\xC2\xB3", "^3"},
+                                Replaced{"\\pm", "+-"},
+                                Replaced{"\xE2\x89\x88", ""},
+                                Replaced{"\xE2\x82\xAC", ""},
+                                Replaced{"\xC2\xA3", ""},
+                                Replaced{"\\%", "%"}};
   std::string plain;
   while (!text.empty()) {
-    std::size_t at = 0;
-    while (at < replaced.size() && !text.starts_with(replaced[at])) at += 2;
-    if (at < replaced.size()) {
-      plain += replaced[at + 1];
-      text.remove_prefix(replaced[at].size());
+    const auto* const found = std::ranges::find_if(
+        replaced, [&](const Replaced& one) { return text.starts_with(one.from); });
+    if (found != replaced.end()) {
+      plain += found->to;
+      text.remove_prefix(found->from.size());
       continue;
     }
     const char c = text.front();

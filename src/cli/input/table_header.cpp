@@ -33,10 +33,16 @@ WordList words_in(std::string_view text) {
 }
 
 /// In the order of Meaning.
-constexpr std::string_view meaning_keys =
-    "count per_node repeat time compute communication idle host io quality work throughput speedup "
-    "efficiency energy energy_per_work power price latency tensor pipeline context data expert "
-    "batch replica_batch rank_batch micro_batch microbatches sequence_length steps epochs identity";
+constexpr std::array<std::string_view, static_cast<std::size_t>(Meaning::identity) + 1>
+    meaning_keys{"count",        "per_node",        "repeat",     "time",
+                 "compute",      "communication",   "idle",       "host",
+                 "io",           "quality",         "work",       "throughput",
+                 "speedup",      "efficiency",      "energy",     "energy_per_work",
+                 "power",        "price",           "latency",    "tensor",
+                 "pipeline",     "context",         "data",       "expert",
+                 "batch",        "replica_batch",   "rank_batch", "micro_batch",
+                 "microbatches", "sequence_length", "steps",      "epochs",
+                 "identity"};
 
 Dimension dimension_of(toml_file::Table& row) {
   const std::string name = row.text("dimension");
@@ -54,10 +60,9 @@ ColumnName column_name(toml_file::Table& row) {
   if (known.load) known.choice = choice_of_load;
   if (known.generic) known.choice = choice_of_generic;
   const std::string meaning = known.load ? "count" : known.generic ? "time" : key;
-  const auto keys = split(meaning_keys, ' ');
-  const auto found = std::ranges::find(keys, meaning);
-  if (found == keys.end()) row.refuse("no meaning of this name", "meaning");
-  known.meaning = static_cast<Meaning>(found - keys.begin());
+  const auto* const found = std::ranges::find(meaning_keys, meaning);
+  if (found == meaning_keys.end()) row.refuse("no meaning of this name", "meaning");
+  known.meaning = static_cast<Meaning>(found - meaning_keys.begin());
   if (known.meaning == Meaning::count && !known.load) known.choice = choice_of_letters;
   return known;
 }
