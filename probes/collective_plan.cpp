@@ -149,11 +149,9 @@ SweepPlan plan_sweep(Suite suite, int size, Bytes memory_per_rank, const RankOpt
     }
   }
   if (left_out) {
-    plan.left_out = fmt::format(
-        "messages from {:.4g} MiB up were left out in part: their buffers exceed half "
-        "of the {:.4g} MiB that a rank may use",
-        left_out->value() / mebibyte,
-        memory_per_rank.value() / mebibyte);
+    plan.left_out = Finding(FindingId::messages_left_out,
+                            left_out->value() / mebibyte,
+                            memory_per_rank.value() / mebibyte);
   }
   in_random_order(plan.settings, collective_order_seed);
   return plan;

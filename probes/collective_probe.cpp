@@ -180,6 +180,10 @@ float place_term(std::size_t index) {
 }
 
 float sum_of_rank_terms(int ranks) {
+  if (ranks > most_summed_ranks)
+    throw ProbeFailure("sums of {} ranks cannot be checked; measure up to {} ranks, or another job",
+                       ranks,
+                       most_summed_ranks);
   float sum = 0.0F;
   for (int r = 0; r < ranks; ++r) sum += rank_term(r);
   return sum;
@@ -197,7 +201,7 @@ class CollectiveSweep {
         done_(plan_.settings.size()) {}
 
   void run() {
-    warn(plan_.left_out);
+    if (plan_.left_out) warn(*plan_.left_out);
     if (setting_.nodes > 1) {
       run_within(network_budget(setting_));
     } else {
@@ -222,18 +226,11 @@ class CollectiveSweep {
     }
     const auto measured = std::ranges::count(done_, true);
     if (measured == std::ssize(done_)) return;
-    warn(fmt::format(
-        "{} of {} settings fitted into {:.0f} s on these links: more with --time, or fewer "
-        "--collectives and --sizes",
-        measured,
-        done_.size(),
-        budget.value()));
+    warn({FindingId::settings_in_time, measured, done_.size(), budget.value()});
   }
 
-  void warn(const std::string& text) {
-    group_.on_rank_0([&] {
-      if (!text.empty()) recorder_.warn(text);
-    });
+  void warn(const Finding& finding) {
+    group_.on_rank_0([&] { recorder_.warn(finding); });
   }
 
   /// Rank 0's time since then.
@@ -323,7 +320,7 @@ Seconds estimate_collectives(const PlanInputs& setting) {
 }
 
 void measure_collectives(RankGroup& group, const PlanInputs& setting, Recorder& recorder) {
-  if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 ranks");
+  if (group.size() < 2) throw NothingToMeasure(FindingId::collective_needs_ranks);
   CollectiveSweep(group, setting, recorder).run();
 }
 

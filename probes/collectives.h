@@ -20,8 +20,7 @@ struct SweepPlan {
   /// In the order of measurement: all settings in one random order, the same on every rank, so that
   /// a drift of the machine does not look like an effect of size.
   std::vector<CollectiveWork> settings;
-  /// Sizes left out for lack of memory, in words; empty for none.
-  std::string left_out;
+  std::optional<Finding> left_out;  // sizes, for lack of memory
 };
 
 /// 2, 4, 8, ... and `size` itself; empty for one rank.
@@ -152,8 +151,10 @@ class CollectivePacer {
 /// t(rank) of `fill_pattern`.
 float rank_term(int rank);
 
-/// data[i] = h(i) + t(rank), h a hash to 0..1023, t(rank) = 7 rank mod 1021. Sums over ranks are
-/// exact in fp32 below 2^24, that is up to 8208 ranks.
+/// Sums over so many ranks are below 2^24 and exact in fp32; over more they cannot be checked.
+inline constexpr int most_summed_ranks = 8208;
+
+/// data[i] = h(i) + t(rank), h a hash to 0..1023, t(rank) = 7 rank mod 1021.
 ///   h(i) = (i mod 2^32) 2654435761 mod 2^32 / 2^22, Knuth's multiplicative hash
 void fill_pattern(std::span<float> data, int rank);
 
@@ -168,7 +169,8 @@ struct ExpectedStretch {
 
 /// What `rank` of `ranks` must hold after the collective. send_receive goes round a ring: each rank
 /// sends to the next; rank 0 is the root of broadcast, reduce, gather and scatter. Empty for a rank
-/// that receives nothing (reduce, gather: all but the root).
+/// that receives nothing (reduce, gather: all but the root). Throws ProbeFailure for sums over more
+/// than `most_summed_ranks`.
 std::vector<ExpectedStretch> expected_result(Collective collective,
                                              const MessageShape& shape,
                                              int rank,

@@ -22,8 +22,8 @@ namespace scaleworth::probes {
 struct Samples {
   std::vector<double> wall_s;
   std::vector<double> cpu_s;
-  std::string stop_reason;
-  std::vector<std::string> warnings;
+  std::vector<Finding> stop_reason;
+  std::vector<Finding> warnings;
 };
 
 /// Independent chains of fused multiply-adds in registers: the compute ceiling.
@@ -122,7 +122,7 @@ class Recorder {
   virtual void add_rows(const std::string& name,
                         const std::vector<std::string>& header,
                         const std::vector<std::vector<std::string>>& rows) = 0;
-  virtual void warn(const std::string& warning) = 0;
+  virtual void warn(const Finding& warning) = 0;
   /// Counts something lost ("discarded_samples").
   virtual void lose(const std::string& what, double amount) = 0;
   /// `fraction` of this probe done, 0 to 1, and what comes now; shown on stderr.

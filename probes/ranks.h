@@ -89,8 +89,8 @@ struct CollectiveMeasured {
   Bytes message{};               // after rounding
   std::vector<double> time_s{};  // per repetition: the slowest rank's duration of one operation
   std::vector<RankTiming> timings{};
-  std::string stop_reason{};
-  std::vector<std::string> warnings{};
+  std::vector<Finding> stop_reason{};
+  std::vector<Finding> warnings{};
   int operations_per_timing = 1;  // not isolated: operations between a timing's start and end
   /// Every way that the library could have taken, on every rank, so that all draw the same
   /// conclusion; empty where it does not report them.
@@ -137,7 +137,7 @@ struct TrainingMeasured {
   std::int64_t tokens = 0;  // one step, all ranks
   Bytes gradient;           // all-reduced per step and rank
   std::vector<Bytes> buckets;
-  std::vector<std::string> warnings;
+  std::vector<Finding> warnings;
 };
 
 struct RankLink {
@@ -177,8 +177,8 @@ class RankGroup : NonCopyable {
   virtual RankLinks links() const { return {}; }
   /// True when several ranks share one GPU: for plumbing, no figure is one of an interconnect.
   virtual bool shared_gpu() const { return false; }
-  /// What this group cannot report, and why; empty for nothing.
-  virtual std::string note() const { return {}; }
+  /// What this group cannot report, and why.
+  virtual std::vector<Finding> notes() const { return {}; }
   /// What each process of the job gave, in the order of their ranks; on each of them.
   virtual std::vector<std::string> exchange(const std::string& own) { return {own}; }
   /// Runs `action`, which asks nothing of the group, on every rank. When it throws on one rank it

@@ -29,7 +29,7 @@ inline constexpr SuitePace gemm_pace{{Seconds(0.13), 20}, {Seconds(0.35), 20}};
 std::vector<Bytes> working_sets(const PlanInputs& setting, int workers);
 
 /// Says that the sets end below 4 times the last cache because of memory; absent when they do not.
-std::optional<std::string> memory_shortage(const PlanInputs& setting, int workers);
+std::optional<Finding> memory_shortage(const PlanInputs& setting, int workers);
 
 /// In the order to measure: random, so that a drift of the machine becomes noise along the size
 /// axis, but the largest set is read and written first, so that memory is touched once.

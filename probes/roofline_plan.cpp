@@ -126,18 +126,16 @@ std::vector<Bytes> working_sets(const PlanInputs& setting, int workers) {
       smallest_set, largest, factor, [](double set) { return Bytes(whole_kibibytes(set)); });
 }
 
-std::optional<std::string> memory_shortage(const PlanInputs& setting, int workers) {
+std::optional<Finding> memory_shortage(const PlanInputs& setting, int workers) {
   const double wished = wished_total(setting) / workers;
   const double largest = working_sets(setting, workers).back().value();
   if (largest >= whole_kibibytes(wished)) return std::nullopt;
-  return fmt::format(
-      "{} workers: working sets above {:.1f} MiB each left out, {:.1f} MiB would be {:g} times the "
-      "last cache: {:.1f} MiB of memory are available and an eighth is used",
-      workers,
-      largest / mebibyte,
-      wished / mebibyte,
-      cache_multiple,
-      setting.available_memory.value() / mebibyte);
+  return Finding(FindingId::working_sets_left_out,
+                 workers,
+                 largest / mebibyte,
+                 wished / mebibyte,
+                 cache_multiple,
+                 setting.available_memory.value() / mebibyte);
 }
 
 std::vector<MemoryWork> memory_plan(const PlanInputs& setting) {

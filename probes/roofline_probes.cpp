@@ -132,13 +132,10 @@ void measure_gemm(Machine& machine, const PlanInputs& setting, Recorder& recorde
   const std::size_t left_out = gemm_shapes_left_out(setting);
   if (left_out > 0) {
     recorder.warn(
-        fmt::format("{} GEMM shapes left out: their operands exceed a quarter of the {:.0f} MiB of "
-                    "available memory",
-                    left_out,
-                    setting.available_memory.value() / mebibyte));
+        {FindingId::gemm_shapes_left_out, left_out, setting.available_memory.value() / mebibyte});
   }
   const std::vector<GemmShape> plan = gemm_plan(setting);
-  if (plan.empty()) throw NothingToMeasure("no GEMM shape fits the available memory");
+  if (plan.empty()) throw NothingToMeasure(FindingId::no_gemm_shape_fits);
   measure_gemm_shapes(machine, plan, setting.suite, recorder);
 }
 

@@ -10,13 +10,13 @@
 namespace scaleworth::report {
 namespace {
 std::string incomplete(const Run& run) {
-  if (run.complete && run.interruption.empty()) return "";
+  if (run.complete && !run.interruption) return "";
   const std::string missing = listed(run.probes, [](const ProbeRecord& probe) {
     return probe.status == ProbeStatus::pending ? probe.name : "";
   });
   return fmt::format(
       "Incomplete run ({}). {}",
-      run.interruption.empty() ? "it ended without saying why" : run.interruption,
+      run.interruption ? said(*run.interruption) : "it ended without saying why",
       missing.empty() ? "Every probe was reached." : "Not reached: " + missing + ".");
 }
 
@@ -61,7 +61,8 @@ Section remarks_summary(const Run& run, const model::Analysis& analysis) {
     // The first lines name those that were not reached.
     const bool skipped = probe.status == ProbeStatus::skipped;
     if (!skipped && probe.status != ProbeStatus::failed) return "";
-    return fmt::format("{} {} ({})", probe.name, skipped ? "skipped" : "failed", probe.reason);
+    return fmt::format(
+        "{} {} ({})", probe.name, skipped ? "skipped" : "failed", said(probe.reason));
   };
   const std::string probes = listed(run.probes, missing, "; ");
   if (!probes.empty()) section.lead.push_back("Not measured: " + probes + ".");
@@ -139,23 +140,40 @@ std::string if_it_fits(std::string sentence, const std::string& more) {
   return word_count(longer) <= most_first_words ? longer : sentence;
 }
 
-std::string not_reliable(const std::string& first_doubt,
-                         std::size_t doubts,
+namespace {
+constexpr const char* not_reliable_words = "Not reliable: ";
+
+/// The warning with as many of its words as the first sentence takes.
+std::string cut_warning(std::string warning, const std::string& end) {
+  while (word_count(not_reliable_words + warning + end) > most_first_words)
+    warning = warning.substr(0, warning.find_last_of(' ', warning.size() - 5)) + " ...";
+  return warning;
+}
+}  // namespace
+
+std::string not_reliable(const std::string& first_warning,
+                         std::size_t warnings,
                          const std::string& again) {
-  const std::string begin = "Not reliable: ";
   const std::string end = "; " + again + ".";
-  std::string why = first_doubt;
-  while (word_count(begin + why + end) > most_first_words)
-    why = why.substr(0, why.find_last_of(' ', why.size() - 5)) + " ...";
+  const std::string begin = not_reliable_words + cut_warning(first_warning, end);
   const std::string more =
-      doubts < 2 ? "" : fmt::format(", and {} more warning{}", doubts - 1, doubts > 2 ? "s" : "");
-  return word_count(begin + why + more + end) > most_first_words ? begin + why + end
-                                                                 : begin + why + more + end;
+      warnings < 2 ? ""
+                   : fmt::format(", and {} more warning{}", warnings - 1, warnings > 2 ? "s" : "");
+  return word_count(begin + more + end) > most_first_words ? begin + end : begin + more + end;
 }
 
-std::string not_reliable(const std::vector<Finding>& doubts) {
-  const Words first = words_of(doubts.front());
-  return not_reliable(first.text, doubts.size(), first.again);
+std::string not_reliable(const std::vector<Finding>& warnings) {
+  const Words first = words_of(warnings.front());
+  return not_reliable(first.text, warnings.size(), first.again);
+}
+
+std::vector<std::string> told_below(const std::vector<Finding>& warnings, Audience audience) {
+  std::vector<std::string> lines = sentences(warnings, audience);
+  const Words first = words_of(warnings.front());
+  const bool whole =
+      first.text == first.whole() && cut_warning(first.text, "; " + first.again + ".") == first.text;
+  if (whole) lines.erase(lines.begin());
+  return lines;
 }
 
 std::string action_sentence(const Verdict& verdict) {
@@ -184,9 +202,9 @@ Document compose(const Run& run, const model::Analysis& analysis, const RenderOp
   const model::RunFindings findings = model::run_findings(run, analysis);
   document.verdict = judge(analysis, findings, options.audience);
   if (const ProbeRecord* first = run.probes.empty() ? nullptr : &run.probes.front();
-      first && !first->reason.empty() &&
+      first && first->reason &&
       std::ranges::count(run.probes, ProbeStatus::measured, &ProbeRecord::status) == 0)
-    document.verdict.headline = fmt::format("Nothing was measured: {}.", first->reason);
+    document.verdict.headline = fmt::format("Nothing was measured: {}.", said(*first->reason));
   std::vector<Section> sections{{"findings", "Findings", {}, results_of(run, analysis)},
                                 training_section(analysis.scaling, options.audience),
                                 forecast_section(analysis, options.audience)};

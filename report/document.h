@@ -25,12 +25,14 @@ int word_count(std::string_view text);
 std::string if_it_fits(std::string sentence, const std::string& more);
 /// "Not reliable: other programs used 34 % of the CPUs, and 1 more warning; run again on an idle
 /// machine.": the first sentence where figures may be wrong, in place of any advice by them. The
-/// first doubt is cut where it is too long, `again`, what to measure again, never.
-std::string not_reliable(const std::string& first_doubt,
-                         std::size_t doubts,
+/// first warning is cut where it is too long, `again`, what to measure again, never.
+std::string not_reliable(const std::string& first_warning,
+                         std::size_t warnings,
                          const std::string& again);
 /// Of at least one.
-std::string not_reliable(const std::vector<Finding>& doubts);
+std::string not_reliable(const std::vector<Finding>& warnings);
+/// What not_reliable() had no room for: all of them but a first one that it tells in full.
+std::vector<std::string> told_below(const std::vector<Finding>& warnings, Audience audience);
 
 /// "To do: ..." where there is an action, empty without one.
 std::string action_sentence(const Verdict& verdict);

@@ -69,6 +69,8 @@ Document labelled(Document document, const std::string& currency) {
   }
   return document;
 }
+
+constexpr JsonHead sentences_head{1, "scaleworth sentences"};
 }  // namespace
 
 const char* format_name(Format format) {
@@ -150,10 +152,6 @@ void put_answer(Fields& json, const RenderOptions& options, const Verdict& verdi
   put_currency(json, options);
   put_verdict(json, verdict, {});
 }
-
-namespace {
-constexpr JsonHead sentences_head{1, "scaleworth sentences"};
-}  // namespace
 
 std::string render_sentences(const std::string& title,
                              const Verdict& verdict,

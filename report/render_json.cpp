@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/render.h"
 #include "report/run/run_report.h"
+#include "report/words.h"
 #include "src/core/files/fields.h"
 
 #include <nlohmann/json.hpp>
@@ -15,14 +16,15 @@ void put_run(Fields& json, const Run& run, const RenderOptions& options) {
   json.members("tool_version", run.tool_version, "git_revision", run.git_revision);
   json.members("started_at", run.started_at);
   json.members("command_line", run.command_line, "suite", run.suite, "complete", run.complete);
-  json.members("interruption", or_null(run.interruption));
+  json("interruption", said(run.interruption), or_null);
   json.array("probes", run.probes, [](Fields& of, const ProbeRecord& probe) {
     of("name", probe.name);
     of("status", key_of(probe.status));
-    of.members("reason", or_null(probe.reason), "duration_s", probe.duration_s);
-    of.members("warnings", probe.warnings, "losses", probe.losses);
+    of("reason", said(probe.reason), or_null);
+    of.members("duration_s", probe.duration_s, "warnings", said(probe.warnings));
+    of("losses", probe.losses);
   });
-  json.members("warnings", run.warnings, "files", run.files);
+  json.members("warnings", said(run.warnings), "files", run.files);
 }
 
 void put_environment(Fields& json, const std::vector<FactSection>& sections) {

@@ -63,8 +63,9 @@ struct fmt::formatter<Argument> {
     if (form.starts_with('@')) return scaled(scaleworth::report::number(value), out);
     if (form.empty()) return fmt::format_to(out, "{:g}", value);
     if (!form.ends_with('%')) return by_form(value, form, out);
-    const std::string digits(form == "%" ? ".0" : form.substr(0, form.size() - 1));
-    return fmt::format_to(by_form(100.0 * value, digits + "f", out), " %");
+    std::string digits(form == "%" ? ".0" : form.substr(0, form.size() - 1));
+    if (!digits.ends_with('g')) digits += 'f';
+    return fmt::format_to(by_form(100.0 * value, digits, out), " %");
   }
   Out write(std::int64_t value, Out out) const {
     if (!form.starts_with('#')) return by_form(value, form, out);
@@ -101,20 +102,15 @@ std::optional<double> as_number(const Value& value) {
   const auto* real = std::get_if<double>(&value);
   return real ? std::optional(*real) : std::nullopt;
 }
-}  // namespace
 
-Words words_of(const Finding& finding) {
+Words fitting_words(const Finding& finding) {
   static const auto known = toml_file::text_tables(asset::findings(), "findings.toml");
   const std::string_view key = finding_keys[index_of(finding.id)];
   fmt::dynamic_format_arg_store<fmt::format_context> arguments;
   for (const Argument& one : finding.arguments) arguments.push_back(std::cref(one));
   const auto part = [&, texts = known.at(std::string(key))](const char* name) {
     const std::string* text = value_at(texts, name);
-    try {
-      return text ? fmt::vformat(*text, arguments) : "";
-    } catch (const fmt::format_error& error) {
-      throw std::logic_error(fmt::format("findings.toml: {}.{}: {}", key, name, error.what()));
-    }
+    return text ? fmt::vformat(*text, arguments) : "";
   };
   Words words{part("text"), part("flags"), part("rest"), part("again"), part("brief")};
   const bool argument_first = known.at(std::string(key)).at("text").starts_with("{0");
@@ -125,6 +121,17 @@ Words words_of(const Finding& finding) {
                                           : std::holds_alternative<std::string>(first);
   }
   return words;
+}
+}  // namespace
+
+Words words_of(const Finding& finding) {
+  try {
+    return fitting_words(finding);
+  } catch (const fmt::format_error&) {
+    return fitting_words({FindingId::finding_without_words,
+                          finding_keys[index_of(finding.id)],
+                          fmt::format("{}", fmt::join(finding.arguments, ", "))});
+  }
 }
 
 std::string said(const Finding& finding, Audience audience) {

@@ -33,16 +33,17 @@ struct Words {
   std::string text;
   std::string flags;
   std::string rest;
-  std::string again;        // of a doubt: what to measure or state again, "time the rows again"
+  std::string again;        // of a warning: what to measure or state again, "time the rows again"
   std::string brief;        // of a limit of recordings: "1 of 2 ranks recorded"
   bool name_first = false;  // from the input, which no capital changes: "dtype", "a100"
   std::string whole() const { return text + flags + rest; }
 };
 /// By data/findings.toml, where {0} is the first argument: a number as fmt writes it (":.3g"), ":%"
-/// a share as a percentage (":.1%"), ":#step" a count of steps, ":@s" a number with the unit of
-/// that base symbol, scaled, and its interval (":@%" a share); findings are their whole words, with
+/// a share as a percentage (":.1%", ":.2g%"), ":#step" a count of steps, ":@s" a number with the
+/// unit of that base symbol, scaled, and its interval (":@%" a share); findings are their whole
+/// words, with
 /// ", " between them or what stands behind ":", with "+" before it in front of each.
-/// Throws std::logic_error where they do not fit the arguments.
+/// Where they do not fit the arguments, as of a run of another version, its name and these.
 Words words_of(const Finding& finding);
 /// For the reader; empty for none.
 std::string said(const Finding& finding, Audience audience = Audience::terminal);

@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -48,6 +49,7 @@ class SchemaChecker {
                                       "const",
                                       "enum",
                                       "$ref",
+                                      "anyOf",
                                       "required",
                                       "properties",
                                       "additionalProperties",
@@ -55,6 +57,14 @@ class SchemaChecker {
     for (const auto& [keyword, argument] : rule.items()) {
       if (known.count(keyword) == 0) throw std::runtime_error("unknown keyword " + keyword);
       if (keyword == "$ref") visit(value, root_.at(pointer(argument)), place);
+      if (keyword == "anyOf") {
+        const auto follows = [&, parent = problems_](const json& one) {
+          problems_.clear();
+          visit(value, one, place);
+          return std::exchange(problems_, parent).empty();
+        };
+        require(std::any_of(argument.begin(), argument.end(), follows), place, keyword);
+      }
       if (keyword == "const") require(value == argument, place, keyword);
       if (keyword == "enum")
         require(std::count(argument.begin(), argument.end(), value) == 1, place, keyword);

@@ -440,7 +440,7 @@ std::vector<Point> ledger_points(const Point& setting, const Ledger& ledger) {
     point.setting.set(Parameter::rank, static_cast<std::int64_t>(rank));
     point.stop_reason = setting.stop_reason;
     for (const auto& [name, amount] : ledger.losses)
-      point.warnings.push_back(fmt::format("ledger: {} = {}", name, amount));
+      point.warnings.emplace_back(FindingId::ledger_lost, name, amount);
   }
   for (const StepLedger& entry : ledger.entries) {
     const std::size_t own = entry.place.index;

@@ -46,10 +46,9 @@ void require_chain_format(const DeviceDescription& description, NumberFormat for
   static_cast<void>(chain_constants(format));
   // Ampere's CUDA cores are the first with bf16.
   if (format == NumberFormat::bf16 && description.compute_capability < 80) {
-    throw NothingToMeasure(
-        "GPU {} has compute capability {}; its CUDA cores have no bf16 before 8.0",
-        description.ordinal,
-        capability_text(description.compute_capability));
+    throw NothingToMeasure(FindingId::no_bf16_on_cores,
+                           description.ordinal,
+                           capability_text(description.compute_capability));
   }
 }
 

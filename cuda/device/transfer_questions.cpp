@@ -42,7 +42,7 @@ class TransferEnd {
   void* data() const { return on_host_ ? on_host_->data() : on_device_.get(); }
   /// The GPU whose memory it is; absent for host memory.
   std::optional<int> device() const { return endpoint_.device; }
-  std::string remark() const { return on_host_ ? on_host_->remark() : std::string(); }
+  std::optional<Finding> remark() const { return on_host_ ? on_host_->remark() : std::nullopt; }
 
   /// fp32 numbers uniform_value(i modulo 2^20, seed).
   void fill(std::uint32_t seed) {
@@ -172,16 +172,13 @@ class Transfer {
     if (back_) back_->target.require(back_->seed, doing_ + ", the way back");
   }
 
-  void add_remarks(std::vector<std::string>& remarks) const {
-    for (const auto* end : {&there_->source, &there_->target}) {
-      if (!end->remark().empty()) remarks.push_back(end->remark());
-    }
-    if (staged_) {
-      remarks.push_back(
-          fmt::format("{} to {} have no peer access: the copy goes through the host's memory",
-                      word_of(place_of(work_.source)),
-                      word_of(place_of(work_.target))));
-    }
+  void add_remarks(std::vector<Finding>& remarks) const {
+    for (const auto* end : {&there_->source, &there_->target})
+      if (const auto remark = end->remark()) remarks.push_back(*remark);
+    if (staged_)
+      remarks.emplace_back(FindingId::copy_through_host,
+                           word_of(place_of(work_.source)),
+                           word_of(place_of(work_.target)));
   }
 
   double bytes() const { return static_cast<double>(bytes_) * (work_.both_directions ? 2.0 : 1.0); }
@@ -201,7 +198,7 @@ class Transfer {
       throw ProbeFailure("GPU {}: {}: a positive multiple of 16 bytes is needed", own, doing_);
     }
     if (work_.engine == TransferEngine::kernel && pageable()) {
-      throw NothingToMeasure("kernels of GPU {} are measured on page-locked host memory only", own);
+      throw NothingToMeasure(FindingId::kernels_need_locked_memory, own);
     }
   }
 
@@ -215,8 +212,7 @@ class Transfer {
     if (!other || *other == own) return;
     const bool direct = enable_peer_access(own, *other) && enable_peer_access(*other, own);
     if (!direct && work_.engine == TransferEngine::kernel) {
-      throw NothingToMeasure(
-          "kernels of GPU {} cannot reach the memory of GPU {}: no peer access", own, *other);
+      throw NothingToMeasure(FindingId::kernels_cannot_reach, own, *other);
     }
     staged_ = !direct;
   }

@@ -87,9 +87,8 @@ GemmProduct::GemmProduct(const GemmContext& context, const GemmProblem& problem)
       set_attribute(descriptor_, lt_a_scale_mode, scale_form(recipe_.a_scale).mode);
       set_attribute(descriptor_, lt_b_scale_mode, scale_form(recipe_.b_scale).mode);
     } catch (const LibraryError&) {
-      throw NothingToMeasure("cuBLASLt {} does not know the scales of {}",
-                             context.library->version,
-                             key_of(recipe_.format));
+      throw NothingToMeasure(
+          FindingId::scales_not_known, context.library->version, key_of(recipe_.format));
     }
   }
   describe_scales(0);

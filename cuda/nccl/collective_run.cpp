@@ -150,7 +150,7 @@ void CollectiveRun::verify() {
 
 void CollectiveRun::capture(int operations) {
   // Its second operation would work on the result of the first.
-  if (work_.in_place) throw NothingToMeasure("{} in place has no graph", what_);
+  if (work_.in_place) throw NothingToMeasure(FindingId::no_graph_in_place, what_);
   Capture capture(place_.stream());
   for (int i = 0; i < operations; ++i) run();
   const Graph graph = capture.finish();
@@ -220,7 +220,7 @@ CollectiveBuffers in_place_buffers(Collective collective,
     case Collective::send_receive:
       break;
   }
-  throw NothingToMeasure("{} has no form in place", key_of(collective));
+  throw NothingToMeasure(FindingId::no_form_in_place, key_of(collective));
 }
 
 void enqueue(Collective collective,

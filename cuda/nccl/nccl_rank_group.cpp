@@ -228,13 +228,11 @@ CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
                                           const StoppingTarget& target) {
   const NcclReport report = prepare(work);
   const bool forced = !work.algorithm.empty();
-  if (forced && (report.refused || !report.tuner_called)) {
-    throw NothingToMeasure("NCCL {} for {}",
-                           report.tuner_called
-                               ? fmt::format("has no usable {}/{}", work.algorithm, work.protocol)
-                               : "asks no tuner",
-                           describe(work));
-  }
+  if (forced && !report.tuner_called)
+    throw NothingToMeasure(FindingId::tuner_not_asked, describe(work));
+  if (forced && report.refused)
+    throw NothingToMeasure(
+        FindingId::way_not_usable, work.algorithm, work.protocol, describe(work));
   CollectivePacer pacer(work.mode, target, report.operation);
   if (work.mode == CollectiveMode::graph) {
     on_all_ranks([&](Member& member) { member.run->capture(pacer.operations()); });
@@ -250,17 +248,17 @@ CollectiveMeasured NcclRankGroup::measure(const CollectiveWork& work,
   measured.offered = report.offered;
   if (meeting_.rank() != 0) return measured;
   measured.time_s = pacer.rule().samples();
-  measured.stop_reason = pacer.rule().explanation();
+  measured.stop_reason = {pacer.rule().explanation()};
   measured.warnings = sample_warnings(measured.time_s);
   measured.operations_per_timing = pacer.operations();
   measured.ran = report.ran;
   if (forced && report.ran &&
       report.ran->way != CollectiveAlgorithm{work.algorithm, work.protocol}) {
-    measured.warnings.push_back(fmt::format("{}/{} was asked for, {}/{} ran",
-                                            work.algorithm,
-                                            work.protocol,
-                                            report.ran->way.algorithm,
-                                            report.ran->way.protocol));
+    measured.warnings.emplace_back(FindingId::other_way_ran,
+                                   work.algorithm,
+                                   work.protocol,
+                                   report.ran->way.algorithm,
+                                   report.ran->way.protocol);
   }
   return measured;
 }

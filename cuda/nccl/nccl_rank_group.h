@@ -108,7 +108,7 @@ struct NcclRankGroupOptions {
   /// GPUs of this process's ranks. More than one only where this process is the whole job.
   std::vector<int> ordinals{};
   bool shared_gpu = false;
-  std::string note{};            // what the user's settings take away
+  std::vector<Finding> notes{};  // what the user's settings take away
   std::string cublas_lt_path{};  // of the training step; empty: search
   /// A call that blocks inside of NCCL for so long ends this process, naming rank and call.
   std::chrono::seconds stall_limit{300};
@@ -140,7 +140,7 @@ class NcclRankGroup final : public RankGroup {
   void together(const std::function<void()>& action) override;
   RankLinks links() const override { return links_; }
   bool shared_gpu() const override { return options_.shared_gpu; }
-  std::string note() const override { return options_.note; }
+  std::vector<Finding> notes() const override { return options_.notes; }
 
  private:
   /// The ranks of this process that take part in a measurement.

@@ -89,7 +89,7 @@ std::unique_ptr<RankGroup> open_distributed(const VendorPaths& paths,
   if (request.shared_gpu) pretend_hosts(request.launch.rank.value_or(0));
   // Before the rendezvous, which starts a thread: both set variables.
   gpu::NcclRankGroupOptions options{.shared_gpu = request.shared_gpu,
-                                    .note = gpu::offer_plugins(),
+                                    .notes = gpu::offer_plugins(),
                                     .cublas_lt_path = paths.cublas_lt};
   Rendezvous meeting = join(request.launch);
   meeting.agree(rank_trouble([&] {
@@ -115,7 +115,7 @@ std::unique_ptr<RankGroup> open_alone(const VendorPaths& paths, const DeviceGrou
     // One GPU trains without: there is no other rank to exchange gradients with.
     if (options.ordinals.size() > 1) throw;
   }
-  options.note = gpu::offer_plugins();
+  options.notes = gpu::offer_plugins();
   return std::make_unique<gpu::NcclRankGroup>(Rendezvous(RendezvousOptions{}), std::move(options));
 }
 }  // namespace
@@ -143,7 +143,7 @@ namespace {
 std::shared_ptr<const CublasLt> open_library(Rendezvous& meeting, const std::string& path) {
   auto outcome = open_cublas_lt(path);
   for (const std::string& one : meeting.all_gather(reason_of(outcome))) {
-    if (!one.empty()) throw NothingToMeasure("no training step on GPUs: " + one);
+    if (!one.empty()) throw NothingToMeasure(FindingId::no_training_on_gpus, one);
   }
   return std::get<std::shared_ptr<const CublasLt>>(outcome);
 }

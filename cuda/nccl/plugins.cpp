@@ -10,6 +10,8 @@
 #include <utility>
 
 namespace scaleworth::gpu {
+using namespace probes;
+
 namespace {
 
 constexpr const char* in_this_program = "STATIC_PLUGIN";
@@ -117,48 +119,22 @@ constexpr NcclTunerV5 tuner{"scaleworth", &start_tuning, &tune, &accept_end};
 constexpr NcclProfilerV5 profiler{
     "scaleworth", &start_profiling, &start_event, &accept_end, &record_event_state, &accept_end};
 
-std::string offer(const char* variable, const char* lost) {
+void offer(const char* variable, FindingId lost, std::vector<Finding>& findings) {
   const char* value = std::getenv(variable);
-  if (value == nullptr) {
+  if (value == nullptr)
     ::setenv(variable, in_this_program, 1);
-    return {};
-  }
-  if (std::string_view(value) == in_this_program) return {};
-  return fmt::format("{} is set to '{}': {}. ", variable, value, lost);
+  else if (std::string_view(value) != in_this_program)
+    findings.emplace_back(lost, variable, value);
 }
 }  // namespace
 
-std::string offer_plugins() {
-  return offer("NCCL_TUNER_PLUGIN", "no algorithm can be forced") +
-         offer("NCCL_PROFILER_PLUGIN", "it is not known which algorithm ran");
-}
-}  // namespace scaleworth::gpu
-
-// Constant, as the library that captures other programs has the same names (cuda/inject).
-extern "C" {
-
-[[gnu::visibility("default"),
-  gnu::used]] constinit scaleworth::gpu::NcclTunerV5 ncclTunerPlugin_v5 = scaleworth::gpu::tuner;
-
-[[gnu::visibility("default"), gnu::used]] constinit scaleworth::gpu::NcclTunerV6 ncclTunerPlugin_v6{
-    scaleworth::gpu::tuner};
-
-[[gnu::visibility("default"), gnu::used]] constinit scaleworth::gpu::NcclTunerV4 ncclTunerPlugin_v4{
-    "scaleworth",
-    &scaleworth::gpu::start_tuning_v4,
-    &scaleworth::gpu::tune,
-    &scaleworth::gpu::accept_end};
-
-[[gnu::visibility("default"),
-  gnu::used]] constinit scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5 = scaleworth::gpu::profiler;
-
-[[gnu::visibility("default"),
-  gnu::used]] constinit scaleworth::gpu::NcclProfilerV4 ncclProfiler_v4 =
-    scaleworth::gpu::as_version_4<&scaleworth::gpu::start_profiling, &scaleworth::gpu::start_event>(
-        scaleworth::gpu::profiler);
+std::vector<Finding> offer_plugins() {
+  std::vector<Finding> lost;
+  offer("NCCL_TUNER_PLUGIN", FindingId::no_algorithm_forced, lost);
+  offer("NCCL_PROFILER_PLUGIN", FindingId::ran_algorithm_unknown, lost);
+  return lost;
 }
 
-namespace scaleworth::gpu {
 void PluginState::force(const std::optional<CollectiveAlgorithm>& way) {
   const std::scoped_lock lock(mutex_);
   forced_ = way;
@@ -227,3 +203,27 @@ void take_slowest(std::vector<double>& slowest, const std::vector<double>& other
   for (std::size_t i = 0; i < slowest.size(); ++i) slowest[i] = std::max(slowest[i], other[i]);
 }
 }  // namespace scaleworth::gpu
+
+// Constant, as the library that captures other programs has the same names (cuda/inject).
+extern "C" {
+
+[[gnu::visibility("default"),
+  gnu::used]] constinit scaleworth::gpu::NcclTunerV5 ncclTunerPlugin_v5 = scaleworth::gpu::tuner;
+
+[[gnu::visibility("default"), gnu::used]] constinit scaleworth::gpu::NcclTunerV6 ncclTunerPlugin_v6{
+    scaleworth::gpu::tuner};
+
+[[gnu::visibility("default"), gnu::used]] constinit scaleworth::gpu::NcclTunerV4 ncclTunerPlugin_v4{
+    "scaleworth",
+    &scaleworth::gpu::start_tuning_v4,
+    &scaleworth::gpu::tune,
+    &scaleworth::gpu::accept_end};
+
+[[gnu::visibility("default"),
+  gnu::used]] constinit scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5 = scaleworth::gpu::profiler;
+
+[[gnu::visibility("default"),
+  gnu::used]] constinit scaleworth::gpu::NcclProfilerV4 ncclProfiler_v4 =
+    scaleworth::gpu::as_version_4<&scaleworth::gpu::start_profiling, &scaleworth::gpu::start_event>(
+        scaleworth::gpu::profiler);
+}

@@ -25,18 +25,17 @@ extern scaleworth::gpu::NcclProfilerV5 ncclProfiler_v5;
 }
 
 namespace scaleworth::gpu {
-using namespace probes;
 
 /// Points NCCL_TUNER_PLUGIN and NCCL_PROFILER_PLUGIN at this program unless the user has set them.
 /// To be called before the first communicator and while no other thread runs: NCCL remembers a
 /// failed load, and the environment has no lock. Returns what is lost for respecting the user's
-/// settings, in words; empty for nothing.
-std::string offer_plugins();
+/// settings.
+std::vector<Finding> offer_plugins();
 
 /// What NCCL reported while it was watched.
 struct NcclReport {
-  std::vector<CollectiveAlgorithm> offered;  // usable ways of the last call
-  std::optional<RanAlgorithm> ran;
+  std::vector<probes::CollectiveAlgorithm> offered;  // usable ways of the last call
+  std::optional<probes::RanAlgorithm> ran;
   bool tuner_called = false;
   bool refused = false;  // the way to be forced was not usable
   /// Slowest of the process's ranks in the warm-up; 0: none of its ranks took part.
@@ -51,7 +50,7 @@ class PluginState {
   static constexpr std::size_t own_bytes = 4;
 
   /// From now on calls take this way where it is usable; absent: NCCL chooses.
-  void force(const std::optional<CollectiveAlgorithm>& way);
+  void force(const std::optional<probes::CollectiveAlgorithm>& way);
   /// Clears the report and listens until `stop_watching`. Between the two the profiler is on.
   void start_watching();
   NcclReport stop_watching();
@@ -69,7 +68,7 @@ class PluginState {
   std::atomic<bool> busy_{false};  // forcing or watching: else NCCL is not held up
   std::mutex mutex_;
   bool watching_ = false;
-  std::optional<CollectiveAlgorithm> forced_;
+  std::optional<probes::CollectiveAlgorithm> forced_;
   int* mask_ = nullptr;
   NcclReport report_;
 };

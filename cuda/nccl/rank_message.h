@@ -92,9 +92,6 @@ Value read_message(std::string_view text) {
 /// What every process of `meeting` tells, in the order of their ranks.
 template <class Value>
 std::vector<Value> tell_all(probes::Rendezvous& meeting, const Value& own) {
-  std::vector<Value> all;
-  for (const std::string& text : meeting.all_gather(message_text(own)))
-    all.push_back(read_message<Value>(text));
-  return all;
+  return mapped(meeting.all_gather(message_text(own)), read_message<Value>);
 }
 }  // namespace scaleworth::gpu

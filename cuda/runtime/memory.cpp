@@ -2,6 +2,7 @@
 #include "cuda/runtime/memory.h"
 
 #include "src/core/error.h"
+#include "src/core/units.h"
 
 #include <array>
 #include <cerrno>
@@ -17,7 +18,7 @@
 namespace scaleworth::gpu {
 namespace {
 double as_mebibytes(std::size_t bytes) {
-  return static_cast<double>(bytes) / 1048576.0;  // 2^20
+  return static_cast<double>(bytes) / mebibyte;
 }
 
 constexpr int most_nodes = 1024;  // of Linux (CONFIG_NODES_SHIFT is 10 at most)
@@ -127,25 +128,23 @@ void HostRegion::lock(const HostPlacement& placement, std::size_t bytes) {
         bytes);
   }
   if (breaks_context(status)) check(status);
-  const std::string reason = fmt::format("the driver page-locks no memory of this program ({})",
-                                         cudaGetErrorString(status));
-  if (placement.required) throw NothingToMeasure(reason + ", only memory that it places itself");
+  const char* const error = cudaGetErrorString(status);
+  if (placement.required) throw NothingToMeasure(FindingId::memory_not_locked, error);
   memory_.reset();
   memory_ = {allocate_pinned(health, bytes).release(),
              FreeHostRegion{bytes, HostRegionKind::of_the_driver, &health}};
-  remark_ = reason + ": it lies where the driver put it";
+  remark_ = Finding(FindingId::memory_where_driver_put_it, error);
 }
 
 void HostRegion::place(const HostPlacement& placement, std::size_t bytes) {
   if (!placement.numa_node) return;
   const int failure = bind_to_node(memory_.get(), bytes, *placement.numa_node);
   if (failure == 0) return;
-  const std::string reason = fmt::format("host memory could not be placed on NUMA node {}: {}",
-                                         *placement.numa_node,
-                                         std::generic_category().message(failure));
-  if (placement.required) {
-    throw NothingToMeasure(reason + "; containers often forbid it (docker: --cap-add SYS_NICE)");
-  }
-  remark_ = reason + "; it lies where the system put it";
+  const Finding not_placed(
+      placement.required ? FindingId::memory_not_placed : FindingId::memory_where_system_put_it,
+      *placement.numa_node,
+      std::generic_category().message(failure));
+  if (placement.required) throw NothingToMeasure(not_placed);
+  remark_ = not_placed;
 }
 }  // namespace scaleworth::gpu

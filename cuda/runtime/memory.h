@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/runtime/error.h"
+#include "src/core/finding.h"
 
 #include <cstddef>
 #include <memory>
@@ -64,14 +65,14 @@ class HostRegion {
              const HostPlacement& placement);
 
   void* data() const { return memory_.get(); }
-  /// What differs from what was wanted; empty for nothing.
-  const std::string& remark() const { return remark_; }
+  /// What differs from what was wanted.
+  const std::optional<Finding>& remark() const { return remark_; }
 
  private:
   void place(const HostPlacement& placement, std::size_t bytes);
   void lock(const HostPlacement& placement, std::size_t bytes);
 
   std::unique_ptr<void, FreeHostRegion> memory_;
-  std::string remark_;
+  std::optional<Finding> remark_;
 };
 }  // namespace scaleworth::gpu

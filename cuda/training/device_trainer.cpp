@@ -243,19 +243,23 @@ ClockMap DeviceTrainer::end_clock() {
 }
 
 std::uint64_t DeviceTrainer::weight_fingerprint() {
-  constexpr std::size_t places = 16;  // spread over the weights; a fault between two is not seen
-  constexpr std::size_t longest = 65536;  // numbers of each: below a millisecond to copy
-  const std::size_t total = model_.layout().total;
-  const std::size_t length = std::min(longest, total);
-  std::vector<float> sample(length);
+  // Of each bucket, as each is summed by itself, and all over it: in a ring of up to 256 ranks each
+  // sums a piece. Below a millisecond to copy.
+  constexpr std::size_t most_stretches = 256;
+  constexpr std::size_t longest = 64;  // numbers of each
   std::uint64_t hash = 0xCBF29CE484222325U;
-  for (std::size_t place = 0; place < places; ++place) {
-    const std::size_t offset = (total - length) / (places - 1) * place;
-    check(cudaMemcpyAsync(sample.data(),
-                          model_.buffers().master + offset,
-                          length * sizeof(float),
-                          cudaMemcpyDeviceToHost,
-                          compute_.get()));
+  for (const Bucket& bucket : schedule_.buckets) {
+    const std::size_t length = std::min(longest, bucket.size);
+    const std::size_t stretches = std::min(most_stretches, bucket.size / length);
+    std::vector<float> sample(stretches * length);
+    check(cudaMemcpy2DAsync(sample.data(),
+                            length * sizeof(float),
+                            model_.buffers().master + bucket.offset,
+                            bucket.size / stretches * sizeof(float),
+                            length * sizeof(float),
+                            stretches,
+                            cudaMemcpyDeviceToHost,
+                            compute_.get()));
     check(cudaStreamSynchronize(compute_.get()));
     for (const std::byte byte : std::as_bytes(std::span(sample))) {
       hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001B3U;

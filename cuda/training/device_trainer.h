@@ -80,7 +80,7 @@ class DeviceTrainer : NonCopyable {
   ClockMap end_clock();
   double clock_error_s() const { return clock_error_s_; }
 
-  /// Equal on ranks that hold equal weights, by samples (FNV-1a of some of them).
+  /// Equal on ranks that hold equal weights, by samples of each bucket (FNV-1a).
   std::uint64_t weight_fingerprint();
   const StepSchedule& schedule() const { return schedule_; }
 

@@ -123,11 +123,7 @@ class LocalTraining {
     const auto differing = std::count_if(shares.begin(), shares.end(), [&](const auto& share) {
       return share.fingerprint != shares.front().fingerprint;
     });
-    if (differing > 0) {
-      measured.warnings.push_back(fmt::format(
-          "the weights of {} ranks differ from rank 0's: their all-reduces gave different sums",
-          differing));
-    }
+    if (differing > 0) measured.warnings.emplace_back(FindingId::nccl_sums_differ, differing);
     for (const FinishedStep& step : members_.at(0).finished) measured.loss.push_back(step.loss);
   }
 

@@ -67,15 +67,10 @@ void add_telemetry(const Telemetry& telemetry, Point& point) {
     }
     for (const auto& [metric, values] : readings) point.samples[metric].push_back(values[i]);
   }
-  if (left_out > 0) {
-    point.warnings.push_back(
-        fmt::format("{} of {} telemetry readings left out: the driver refused a part of them",
-                    left_out,
-                    telemetry.time_s.size()));
-  }
-  if (!telemetry.missing.empty() && !telemetry.time_s.empty()) {
-    point.warnings.push_back("telemetry ended early: " + telemetry.missing);
-  }
+  if (left_out > 0)
+    point.warnings.emplace_back(FindingId::readings_left_out, left_out, telemetry.time_s.size());
+  if (!telemetry.missing.empty() && !telemetry.time_s.empty())
+    point.warnings.emplace_back(FindingId::telemetry_ended, telemetry.missing);
   if (telemetry.pcie_generation && telemetry.pcie_width) {
     point.samples[Metric::telemetry_pcie_generation] = {double(*telemetry.pcie_generation)};
     point.samples[Metric::telemetry_pcie_width] = {double(*telemetry.pcie_width)};
@@ -142,27 +137,17 @@ DeviceMeasured sample_batches(const BatchFunction& run,
     if (timing.clock_hz) measured.clock_hz.push_back(*timing.clock_hz);
   }
   measured.time_s = rule.samples();
-  measured.stop_reason = rule.explanation();
+  measured.stop_reason = {rule.explanation()};
   if (discarded > 0) {
     measured.most_at_once = repetitions;
-    measured.warnings.push_back(
-        fmt::format("{} batches left out, {} kept: the host queued their operations too slowly for "
-                    "them to run back to back",
-                    discarded,
-                    measured.time_s.size()));
+    measured.warnings.emplace_back(FindingId::batches_left_out, discarded, measured.time_s.size());
   }
   const std::size_t samples = measured.time_s.size();
-  if (alone_with_gaps > 0) {
-    measured.warnings.push_back(
-        fmt::format("{} of {} samples may have a part of the host's time: even a single operation "
-                    "was queued too slowly",
-                    alone_with_gaps,
-                    samples));
-  }
+  if (alone_with_gaps > 0)
+    measured.warnings.emplace_back(FindingId::samples_with_host_time, alone_with_gaps, samples);
   if (measured.clock_hz.size() < samples) {
-    measured.warnings.push_back(fmt::format("the clock could not be counted in {} of {} samples",
-                                            samples - measured.clock_hz.size(),
-                                            samples));
+    measured.warnings.emplace_back(
+        FindingId::clock_not_counted_in, samples - measured.clock_hz.size(), samples);
     measured.clock_hz.clear();
   }
   return measured;

@@ -123,8 +123,8 @@ struct DeviceMeasured {
   /// Clock of a multiprocessor over the same batch, from cycles counted on the GPU; empty where it
   /// could not be counted. Equal length otherwise.
   std::vector<double> clock_hz;
-  std::string stop_reason;
-  std::vector<std::string> warnings;
+  std::vector<Finding> stop_reason;
+  std::vector<Finding> warnings;
   /// Operations of a batch that has no gaps, where longer batches had some; 0: none had.
   int most_at_once = 0;
   Telemetry telemetry;

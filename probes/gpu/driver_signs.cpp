@@ -150,11 +150,6 @@ bool is_older(const std::string& version, const std::string& than) {
   return numbers(version) < numbers(than);
 }
 
-/// A newer libcuda for an older kernel module, of the package cuda-compat.
-bool is_compatibility_library(const DriverSigns& signs) {
-  return signs.library.find("compat") != std::string::npos;
-}
-
 std::string without_device_files(const DriverSigns& signs, const std::string& least_driver) {
   if (!signs.container.empty() || !signs.requested.empty()) {
     return fmt::format(
@@ -239,7 +234,8 @@ std::optional<std::string> obstacle(const DriverSigns& signs, const std::string&
         "NVIDIA_DRIVER_CAPABILITIES=compute,utility",
         describe(signs));
   }
-  if (!is_compatibility_library(signs) && !signs.kernel_driver.empty()) {
+  // A newer libcuda for an older kernel module is of the package cuda-compat.
+  if (signs.library.find("compat") == std::string::npos && !signs.kernel_driver.empty()) {
     if (!signs.library_version.empty() && signs.library_version != signs.kernel_driver) {
       return fmt::format(
           "{} is of driver {}, the kernel module of driver {}: reboot after the driver's update, "

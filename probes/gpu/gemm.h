@@ -89,7 +89,7 @@ struct SustainedRule {
 
 struct Steadiness {
   bool sustained = true;
-  std::string words{};  // "over the window: clock +0.4 %, power +0.1 %, spread 0.3 %"
+  std::vector<Finding> moved{};  // clock or rate, power, spread: by how many per cent
 };
 /// How much a window of samples moved, relative. Changes are the least-squares slope times the
 /// length of the window over its mean: of the clock where it was counted for every sample, else of
@@ -147,7 +147,7 @@ Bytes gemm_memory(const GemmProblem& problem, Bytes l2_cache);
 
 /// Why the product cannot be asked in its format, with the nearest larger shape that can; absent
 /// when it can.
-std::optional<std::string> shape_objection(const GemmProblem& problem);
+std::optional<Finding> shape_objection(const GemmProblem& problem);
 
 /// "bf16 4096 x 4096 x 8192", with batch and accumulation where they matter.
 std::string gemm_problem_name(const GemmProblem& problem);
@@ -192,9 +192,9 @@ std::optional<FlopPerSecond> greatest_rate(const DeviceDescription& device, Numb
 
 /// Why `rate` cannot be: it exceeds greatest_rate by more than 0.5 %. Absent when it can, or when
 /// the limit is unknown.
-std::optional<std::string> impossible_rate(const DeviceDescription& device,
-                                           NumberFormat format,
-                                           FlopPerSecond rate);
+std::optional<Finding> impossible_rate(const DeviceDescription& device,
+                                       NumberFormat format,
+                                       FlopPerSecond rate);
 
 struct ProductShape {
   std::int64_t m = 0, n = 0, k = 0;
@@ -223,7 +223,7 @@ struct ShapeFound {
   std::optional<ProductShape> best;  // absent when no trial gave a rate
   FlopPerSecond rate;
   std::size_t trials = 0;
-  std::string stop_reason;
+  std::optional<Finding> stop_reason;
 };
 
 /// Starts from published best shapes and from the squarest full grids of 1, 2 and 4 waves at

@@ -32,11 +32,6 @@ bool is_fp8(NumberFormat format) {
   return format == NumberFormat::fp8_e4m3 || format == NumberFormat::fp8_e5m2;
 }
 
-/// Compute capabilities at which precise accumulation is slower, so that both are worth measuring.
-bool accumulates_fast(int compute_capability) {
-  return compute_capability == 89 || compute_capability == 90;
-}
-
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
@@ -46,9 +41,8 @@ std::unique_ptr<GemmSession> opened(Device& device, const GemmProblem& problem) 
   const Bytes needed = gemm_memory(problem, device.description().l2_cache);
   const Bytes available = device.available_memory();
   if (needed > available) {
-    throw NothingToMeasure("its operands need {:.0f} MiB, {:.0f} MiB are free",
-                           needed.value() / mebibyte,
-                           available.value() / mebibyte);
+    throw NothingToMeasure(
+        FindingId::operands_need_memory, needed.value() / mebibyte, available.value() / mebibyte);
   }
   return device.open_gemm(problem);
 }
@@ -75,9 +69,9 @@ std::vector<GemmFormat> gemm_formats(Suite suite, int compute_capability) {
   for (const NumberFormat format : order) {
     if (!has_format(format, compute_capability)) continue;
     formats.push_back({format, true, format == half || format == NumberFormat::fp8_e4m3});
-    if (suite == Suite::standard && is_fp8(format) && accumulates_fast(compute_capability)) {
-      formats.push_back({format, false});
-    }
+    // Where precise accumulation is slower, both are worth measuring.
+    const bool both = compute_capability == 89 || compute_capability == 90;
+    if (suite == Suite::standard && is_fp8(format) && both) formats.push_back({format, false});
   }
   return formats;
 }
@@ -173,27 +167,18 @@ Bytes gemm_memory(const GemmProblem& problem, Bytes l2_cache) {
          Bytes(256.0 * mebibyte);  // the largest workspace that is asked for
 }
 
-std::optional<std::string> shape_objection(const GemmProblem& problem) {
-  if (problem.m < 1 || problem.n < 1 || problem.k < 1 || problem.batch < 1) {
-    return "every side and the batch must be at least 1";
-  }
+std::optional<Finding> shape_objection(const GemmProblem& problem) {
+  if (problem.m < 1 || problem.n < 1 || problem.k < 1 || problem.batch < 1)
+    return FindingId::sides_below_one;
   constexpr std::int64_t greatest = std::numeric_limits<std::int32_t>::max();
-  if (std::max({problem.m, problem.n, problem.k, problem.batch}) > greatest) {
-    return fmt::format("a side or the batch exceeds {}, the library's limit", greatest);
-  }
+  if (std::max({problem.m, problem.n, problem.k, problem.batch}) > greatest)
+    return Finding(FindingId::sides_beyond_library, greatest);
   const auto [outer, inner] = granularity(problem.input);
   const std::int64_t m = rounded_up(problem.m, outer);
   const std::int64_t n = rounded_up(problem.n, outer);
   const std::int64_t k = rounded_up(problem.k, inner);
   if (m == problem.m && n == problem.n && k == problem.k) return std::nullopt;
-  return fmt::format(
-      "{} needs m and n in multiples of {} and k in multiples of {}: pad to {} x {} x {}",
-      key_of(problem.input),
-      outer,
-      inner,
-      m,
-      n,
-      k);
+  return Finding(FindingId::sides_not_multiples, key_of(problem.input), outer, inner, m, n, k);
 }
 
 std::string gemm_problem_name(const GemmProblem& problem) {
@@ -255,10 +240,11 @@ Point ChosenGemm::steady(Pass pass, const SustainedRule& rule) {
     DeviceMeasured measured = session_->time(choice_.best, pace);
     const auto [sustained, moved] = steadiness(measured, rule);
     if (elapsed < rule.maximum && (elapsed < rule.minimum || !sustained)) continue;
-    const std::string words = fmt::format(
-        "{}sustained after {:.2g} s ({})", sustained ? "" : "not ", elapsed.value(), moved);
-    measured.stop_reason += "; " + words;
-    if (!sustained) measured.warnings.push_back(words);
+    const Finding ended(sustained ? FindingId::rate_sustained : FindingId::rate_not_sustained,
+                        elapsed.value(),
+                        moved);
+    measured.stop_reason.push_back(ended);
+    if (!sustained) measured.warnings.push_back(ended);
     return gemm_point(subject_, pass, choice_.best, measured);
   }
 }

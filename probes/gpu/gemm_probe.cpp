@@ -34,7 +34,7 @@ using Progress = std::function<void(double done, const std::string& what)>;
 struct Attempts {
   Recorder& recorder;
   bool any = false;  // product was measured
-  std::string last_failure{};
+  std::optional<Finding> last_failure{};
 
   /// Runs `action` for the product `what`; false, with a warning, where it could not be measured.
   /// Throws GpuLost.
@@ -43,13 +43,13 @@ struct Attempts {
       action();
       return any = true;
     } catch (const NothingToMeasure& reason) {
-      last_failure = fmt::format("n/a: {}: {}", what, reason.what());
+      last_failure = Finding(FindingId::product_not_available, what, reason.reason);
     } catch (const GpuLost&) {
       throw;
     } catch (const ProbeFailure& broken) {
-      last_failure = fmt::format("{} left out: {}", what, broken.what());
+      last_failure = Finding(FindingId::product_left_out, what, broken.what());
     }
-    recorder.warn(last_failure);
+    recorder.warn(*last_failure);
     return false;
   }
 };
@@ -95,12 +95,7 @@ class FormatMeasurement {
     const std::string name = key_of(format_.input);
     const int capability = device_.description().compute_capability;
     if (!greatest_rate(device_.description(), format_.input)) {
-      recorder_.warn(
-          fmt::format("{}: results are not checked against the greatest possible rate, which is "
-                      "unknown for compute capability {}.{}",
-                      name,
-                      capability / 10,
-                      capability % 10));
+      recorder_.warn({FindingId::greatest_rate_unknown, name, capability / 10, capability % 10});
     }
     progress(0.0, name + ": cubes");
     measure_cubes();
@@ -169,9 +164,9 @@ class FormatMeasurement {
 
   void measure_brief(const ProductShape& shape) {
     if (takes_too_long(shape)) {
-      recorder_.warn(fmt::format("{} left out: one product would last {:.2g} s",
-                                 gemm_problem_name(problem(shape)),
-                                 expected_s(shape)));
+      recorder_.warn({FindingId::product_lasts_too_long,
+                      gemm_problem_name(problem(shape)),
+                      expected_s(shape)});
       return;
     }
     attempt(shape, [&] {
@@ -213,7 +208,7 @@ class FormatMeasurement {
     const bool tried_it = attempt(shape, [&] {
       const std::unique_ptr<GemmSession> session = device_.open_gemm(tried.problem);
       const std::optional<GemmCandidate> candidate = fastest(*session);
-      if (!candidate) throw NothingToMeasure("the library proposes no algorithm");
+      if (!candidate) throw NothingToMeasure(FindingId::no_algorithm_proposed);
       // A median that one sample does not move.
       const DeviceMeasured measured = session->time(*candidate, gap_free(trial_budget, 5));
       recorder_.add(gemm_point(tried, Pass::trial, *candidate, measured));
@@ -251,8 +246,7 @@ class FormatMeasurement {
     attempt(*found.best, [&] {
       const auto gemm = chosen(ProductFamily::search, *found.best, effort_.reference);
       Point point = gemm->steady(Pass::steady, effort_.sustained);
-      point.stop_reason +=
-          fmt::format("; shape search: {} tried, {}", found.trials, found.stop_reason);
+      point.stop_reason.emplace_back(FindingId::shapes_searched, found.trials, *found.stop_reason);
       recorder_.add(std::move(point));
       recorder_.add(gemm->burst(effort_.pause));
     });
@@ -332,17 +326,15 @@ bool measure_kind(const std::vector<Device*>& equal,
       for (; next < jobs.size(); ++next) jobs[next].measure(device, show);
       device.release_memory();
     } catch (const GpuLost& lost) {
-      attempts.last_failure = lost.what();
+      attempts.last_failure = Finding(FindingId::stated, lost.what());
       if (next == jobs.size()) break;  // only its memory was still to be given back
       const bool last = i + 1 == equal.size();
       attempts.recorder.warn(
-          last ? fmt::format("{}; no equal GPU is left to measure {} and what follows",
-                             lost.what(),
-                             jobs[next].name)
-               : fmt::format("{}; GPU {}, which is equal, takes its place from {} on",
-                             lost.what(),
-                             equal[i + 1]->description().ordinal,
-                             jobs[next].name));
+          last ? Finding(FindingId::no_equal_gpu_left, lost.what(), jobs[next].name)
+               : Finding(FindingId::equal_gpu_goes_on,
+                         lost.what(),
+                         equal[i + 1]->description().ordinal,
+                         jobs[next].name));
     }
   }
   return next == jobs.size();
@@ -376,8 +368,8 @@ Prepared measure_alone(Devices& devices,
   double done = 0.0;
   for (const std::unique_ptr<Device>& device : devices) {
     const DeviceDescription& description = device->description();
-    const auto leave_out = [&](const std::exception& reason) {
-      recorder.warn(fmt::format("gpu {} left out: {}", description.ordinal, reason.what()));
+    const auto leave_out = [&](const Finding& reason) {
+      recorder.warn({FindingId::gpu_left_out, description.ordinal, reason});
     };
     // The rest is the time together.
     recorder.progress(0.8 * done++ / static_cast<double>(devices.size()),
@@ -392,10 +384,10 @@ Prepared measure_alone(Devices& devices,
       recorder.add(gemm->steady(Pass::alone, rule));
       prepared.push_back(std::move(gemm));
     } catch (const ProbeFailure& failure) {
-      leave_out(failure);
+      leave_out({FindingId::stated, failure.what()});
       if (dynamic_cast<const GpuLost*>(&failure) != nullptr) broken = failure.what();
-    } catch (const NothingToMeasure& reason) {
-      leave_out(reason);
+    } catch (const NothingToMeasure& nothing) {
+      leave_out(nothing.reason);
     }
   }
   return prepared;
@@ -422,10 +414,8 @@ void rethrow(const std::vector<std::exception_ptr>& failures,
 void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
   const std::vector<std::vector<std::size_t>> kinds = device_kinds(setting.devices);
   if (kinds.size() < devices.size()) {
-    recorder.warn(fmt::format("measured on one GPU of each kind, {} of {}; {} measures all of them",
-                              kinds.size(),
-                              devices.size(),
-                              probe_name::gpu_together));
+    recorder.warn(
+        {FindingId::one_gpu_of_each_kind, kinds.size(), devices.size(), probe_name::gpu_together});
   }
   Attempts attempts{recorder};
   bool complete = true;
@@ -437,8 +427,8 @@ void measure_gpu_gemm(Devices& devices, const DeviceSetting& setting, Recorder& 
     };
     complete = measure_kind(equal, jobs, attempts, progress) && complete;
   }
-  const bool nothing = !attempts.any && !attempts.last_failure.empty();
-  if (nothing || !complete) throw ProbeFailure(attempts.last_failure);
+  if (attempts.last_failure && (!attempts.any || !complete))
+    throw FailureFound(*attempts.last_failure);
 }
 
 Seconds estimate_gpu_gemm(const DeviceSetting& setting) {
@@ -458,7 +448,7 @@ Seconds estimate_gpu_gemm(const DeviceSetting& setting) {
 }
 
 void measure_gpu_together(Devices& devices, const DeviceSetting& setting, Recorder& recorder) {
-  if (devices.size() < 2) throw NothingToMeasure("one GPU: there is no other to run together with");
+  if (devices.size() < 2) throw NothingToMeasure(FindingId::no_other_gpu);
   required(devices.front()->gemm_library());
   GemmEffort effort = gemm_effort(setting.suite, true);
   effort.brief.recorded = false;

@@ -23,7 +23,7 @@ void append(DeviceMeasured& all, DeviceMeasured turn) {
   } else {
     all.clock_hz.clear();
   }
-  for (std::string& warning : turn.warnings) {
+  for (Finding& warning : turn.warnings) {
     if (std::ranges::count(all.warnings, warning) == 0) all.warnings.push_back(std::move(warning));
   }
   all.flops = turn.flops;
@@ -68,7 +68,7 @@ class AlgorithmSearch {
       }
     }
     if (all.empty()) {
-      throw NothingToMeasure("{} supports no such product on compute capability {}.{}",
+      throw NothingToMeasure(FindingId::no_such_product,
                              subject_.library,
                              subject_.device.compute_capability / 10,
                              subject_.device.compute_capability % 10);
@@ -76,12 +76,12 @@ class AlgorithmSearch {
     return all;
   }
 
-  void drop(const GemmCandidate& candidate, const std::string& reason) {
-    recorder_.warn(fmt::format("{}: heuristic {} dropped ({}): {}",
-                               gemm_problem_name(subject_.problem),
-                               candidate.heuristic_rank,
-                               candidate.description,
-                               reason));
+  void drop(const GemmCandidate& candidate, const Finding& reason) {
+    recorder_.warn({FindingId::heuristic_dropped,
+                    gemm_problem_name(subject_.problem),
+                    candidate.heuristic_rank,
+                    candidate.description,
+                    reason});
   }
 
   void record(Pass pass, const Timed& entry) {
@@ -99,7 +99,7 @@ class AlgorithmSearch {
     } catch (const GpuLost&) {
       throw;
     } catch (const ProbeFailure& failure) {
-      drop(candidate, failure.what());
+      drop(candidate, {FindingId::stated, failure.what()});
       if (++broken_ == broken_in_a_row) throw;
       return std::nullopt;
     }
@@ -119,11 +119,11 @@ class AlgorithmSearch {
     Seconds spent{};
     for (const GemmCandidate& candidate : candidates) {
       if (spent > effort_.coarse_limit) {
-        recorder_.warn(fmt::format("{}: {} of {} algorithms left out: {:.1f} s spent on the others",
-                                   gemm_problem_name(subject_.problem),
-                                   candidates.size() - all.size(),
-                                   candidates.size(),
-                                   spent.value()));
+        recorder_.warn({FindingId::algorithms_left_out,
+                        gemm_problem_name(subject_.problem),
+                        candidates.size() - all.size(),
+                        candidates.size(),
+                        spent.value()});
         break;
       }
       auto measured = timed(candidate, pace);
@@ -147,7 +147,7 @@ class AlgorithmSearch {
     } catch (const GpuLost&) {
       throw;
     } catch (const ProbeFailure& failure) {
-      drop(candidate, failure.what());
+      drop(candidate, {FindingId::stated, failure.what()});
       return false;
     }
   }
@@ -180,8 +180,8 @@ class AlgorithmSearch {
       });
     }
     for (Timed& entry : finalists) {
-      entry.measured.stop_reason =
-          fmt::format("{} rounds, {} candidates in turn", effort_.rounds, finalists.size());
+      entry.measured.stop_reason = {
+          {FindingId::candidates_in_turn, effort_.rounds, finalists.size()}};
       record(Pass::fine, entry);
     }
     std::erase_if(finalists, [&](const Timed& entry) { return !possible(entry); });
@@ -259,29 +259,30 @@ AlgorithmChoice search_algorithm(GemmSession& session,
 }
 
 Steadiness steadiness(const DeviceMeasured& window, const SustainedRule& rule) {
-  Steadiness found{.words = "over the window:"};
-  const auto judge = [&](const char* what, std::optional<double> moved, double limit) {
+  Steadiness found;
+  const auto judge = [&](FindingId what, std::optional<double> moved, double limit) {
     if (!moved || std::abs(*moved) >= limit) found.sustained = false;
-    const std::string percent = moved ? fmt::format("{:+.2g} %", 100.0 * *moved) : "n/a";
-    found.words += fmt::format("{} {} {}", found.words.ends_with(':') ? "" : ",", what, percent);
+    found.moved.emplace_back(
+        what, moved ? Finding(FindingId::by_percent, *moved) : FindingId::by_unknown);
   };
   const auto rates = mapped(window.time_s, [](double time) { return 1.0 / time; });
   const bool counted = window.clock_hz.size() == rates.size();
-  judge(counted ? "clock" : "rate", relative_change(counted ? window.clock_hz : rates), rule.drop);
+  judge(counted ? FindingId::clock_moved : FindingId::rate_moved,
+        relative_change(counted ? window.clock_hz : rates),
+        rule.drop);
   std::vector<double> power = window.telemetry.power_w;
   std::erase_if(power, [](double watts) { return !std::isfinite(watts); });
-  if (!power.empty()) judge("power", relative_change(power), rule.drop);
+  if (!power.empty()) judge(FindingId::power_moved, relative_change(power), rule.drop);
   const double middle = median(rates).value_or(1.0);
   const auto part = [&](double p) { return quantile(rates, p).value_or(0.0); };
-  judge("spread", (part(0.9) - part(0.1)) / middle, rule.spread);
+  judge(FindingId::rate_spread, (part(0.9) - part(0.1)) / middle, rule.spread);
   return found;
 }
 
 void keep_highest_clock(DeviceMeasured& measured) {
   const std::size_t all = measured.time_s.size();
   if (all == 0 || measured.clock_hz.size() != all) {
-    measured.warnings.emplace_back(
-        "the clock could not be counted: samples at a lowered clock are among these");
+    measured.warnings.emplace_back(FindingId::clock_not_counted);
     return;
   }
   const double highest = *std::ranges::max_element(measured.clock_hz);
@@ -293,8 +294,7 @@ void keep_highest_clock(DeviceMeasured& measured) {
   }
   measured.time_s.resize(kept);
   measured.clock_hz.resize(kept);
-  measured.stop_reason += fmt::format(
-      "; {} of {} samples within 1 % of the highest clock, {:.0f} MHz", kept, all, highest * 1e-6);
+  measured.stop_reason.emplace_back(FindingId::kept_near_clock, kept, all, highest * 1e-6);
 }
 
 FlopPerSecond gemm_rate(const GemmProblem& problem, double time_s) {
@@ -347,18 +347,16 @@ std::optional<FlopPerSecond> greatest_rate(const DeviceDescription& device, Numb
   return FlopPerSecond(*flops * device.multiprocessors * *device.maximum_clock_hz);
 }
 
-std::optional<std::string> impossible_rate(const DeviceDescription& device,
-                                           NumberFormat format,
-                                           FlopPerSecond rate) {
+std::optional<Finding> impossible_rate(const DeviceDescription& device,
+                                       NumberFormat format,
+                                       FlopPerSecond rate) {
   const std::optional<FlopPerSecond> greatest = greatest_rate(device, format);
   if (!greatest || rate <= *greatest * tolerated_excess) return std::nullopt;
   const double clock_mhz = *device.maximum_clock_hz * 1e-6;
-  return fmt::format(
-      "invalid: {:.4g} TFLOP/s exceed the {:.4g} that {} multiprocessors can reach at their "
-      "maximum of {:.0f} MHz: a wrong event time, a wrong result or an emulated format",
-      rate.value() * 1e-12,
-      greatest->value() * 1e-12,
-      device.multiprocessors,
-      clock_mhz);
+  return Finding(FindingId::rate_impossible,
+                 rate.value() * 1e-12,
+                 greatest->value() * 1e-12,
+                 device.multiprocessors,
+                 clock_mhz);
 }
 }  // namespace scaleworth::probes

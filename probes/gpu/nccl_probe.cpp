@@ -162,7 +162,7 @@ class Sweep {
     try {
       measured = group_.time_collective(work, nccl_target(work, planning_));
     } catch (const NothingToMeasure& nothing) {
-      if (left_out_++ == 0) why_left_out_ = nothing.what();
+      if (left_out_++ == 0) why_left_out_ = nothing.reason;
       return;
     } catch (const OutOfMemory& failure) {
       limits_[line] = {work.message, failure.what()};
@@ -203,27 +203,20 @@ class Sweep {
 
   void report_left_out() {
     group_.on_rank_0([&] {
-      if (left_out_ > 0)
-        recorder_.warn(fmt::format(
-            "{} settings were left out, the first because: {}", left_out_, why_left_out_));
-      for (const auto& [line, limit] : limits_) {
-        recorder_.warn(fmt::format(
-            "{}: from {:.0f} B on no memory: {}", line, limit.first.value(), limit.second));
-      }
+      if (why_left_out_) recorder_.warn({FindingId::settings_left_out, left_out_, *why_left_out_});
+      for (const auto& [line, limit] : limits_)
+        recorder_.warn({FindingId::no_memory_from, line, limit.first.value(), limit.second});
       if (!planning_.asked.algorithms.empty() && !forced_)
-        recorder_.warn(
-            fmt::format("none of the algorithms asked for was offered by NCCL: it offers {}",
-                        not_asked_.empty() ? "no choice among these ranks"
-                                           : fmt::to_string(fmt::join(not_asked_, ", "))));
+        recorder_.warn(not_asked_.empty()
+                           ? FindingId::no_choice_offered
+                           : Finding(FindingId::algorithms_not_offered, listed(not_asked_)));
       for (const Bytes size : planning_.asked.sizes) {
         const MessageShape shape = message_shape(Collective::all_reduce, size, group_.size());
         if (shape.buffers() > planning_.memory_per_rank)
-          recorder_.warn(
-              fmt::format("{:.4g} MiB were left out: two buffers exceed the memory of a GPU",
-                          size.value() / mebibyte));
+          recorder_.warn({FindingId::message_beyond_gpu, size.value() / mebibyte});
       }
-      if (!group_.note().empty()) recorder_.warn(group_.note());
-      if (group_.shared_gpu()) recorder_.warn(group_.placement());
+      std::ranges::for_each(group_.notes(), [&](const Finding& one) { recorder_.warn(one); });
+      if (group_.shared_gpu()) recorder_.warn({FindingId::stated, group_.placement()});
     });
   }
 
@@ -232,9 +225,9 @@ class Sweep {
   Recorder& recorder_;
   OfferedWays offered_;
   int left_out_ = 0;
-  std::string why_left_out_;         // the first of them
-  std::set<std::string> not_asked_;  // names of offered ways
-  bool forced_ = false;              // one that was asked for was offered
+  std::optional<Finding> why_left_out_;  // the first of them
+  std::set<std::string> not_asked_;      // names of offered ways
+  bool forced_ = false;                  // one that was asked for was offered
   /// The smallest size of a line that found no memory, and why. A way that finds no room for its
   /// own buffers says nothing about the others.
   std::map<std::string, std::pair<Bytes, std::string>> limits_;
@@ -393,7 +386,7 @@ Seconds estimate_nccl(const PlanInputs& setting) {
 }
 
 void measure_nccl(RankGroup& group, const PlanInputs& setting, Recorder& recorder) {
-  if (group.size() < 2) throw NothingToMeasure("a collective needs at least 2 GPUs");
+  if (group.size() < 2) throw NothingToMeasure(FindingId::collective_needs_gpus);
   Sweep(group, setting, recorder).run();
 }
 

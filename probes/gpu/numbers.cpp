@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/gpu/numbers.h"
 
-#include "src/core/error.h"
+#include "src/core/finding.h"
 
 #include <algorithm>
 #include <bit>
@@ -39,7 +39,7 @@ const FormatFacts& format_facts(NumberFormat format) {
 int significant_bits(NumberFormat format) {
   const int bits = format_facts(format).significant_bits;
   if (bits > 0) return bits;
-  throw NothingToMeasure("the CUDA cores have no fused multiply-add in {}", key_of(format));
+  throw NothingToMeasure(FindingId::no_multiply_add, key_of(format));
 }
 
 /// To nearest even, as the default rounding mode of nearbyint.

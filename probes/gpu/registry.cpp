@@ -69,8 +69,8 @@ void measure_in_time(const DeviceProbe& probe,
     probe.measure(devices, setting, limited);
   } catch (const TimeOver&) {
     for (const auto& device : devices) device->release_memory();
-    if (limited.points() == 0) throw NothingToMeasure("no time was left for it");
-    recorder.warn("what is missing was left out: this probe's time was over");
+    if (limited.points() == 0) throw NothingToMeasure(FindingId::no_time_left);
+    recorder.warn(FindingId::rest_out_of_time);
   }
 }
 }  // namespace scaleworth::probes

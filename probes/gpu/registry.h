@@ -95,7 +95,7 @@ class CountingRecorder final : public Recorder {
                 const std::vector<std::vector<std::string>>& rows) override {
     inner_.add_rows(name, header, rows);
   }
-  void warn(const std::string& warning) override { inner_.warn(warning); }
+  void warn(const Finding& warning) override { inner_.warn(warning); }
   void lose(const std::string& what, double amount) override { inner_.lose(what, amount); }
   void progress(double fraction, const std::string& what) override {
     require_time();

@@ -73,7 +73,7 @@ enum class Region { cache, memory };
 /// memory where that is less. Multiples of 12 KiB: whole pages for one, two and three arrays.
 std::vector<Bytes> device_sets(const PlannedDevice& planned);
 /// Says that the sets end early because of memory; absent when they do not.
-std::optional<std::string> device_memory_shortage(const PlannedDevice& planned);
+std::optional<Finding> device_memory_shortage(const PlannedDevice& planned);
 /// A set that fits the L2 cache whole is in the region of the cache.
 Region region_of(const PlannedDevice& planned, Bytes working_set);
 
@@ -140,7 +140,7 @@ class DeviceWalk {
   void finish() const;
 
  private:
-  void note(int gpu, const std::string& what, const std::string& reason);
+  void note(int gpu, const std::string& what, const Finding& reason);
 
   Recorder& recorder_;
   std::size_t settings_;
@@ -148,7 +148,7 @@ class DeviceWalk {
   std::size_t measured_ = 0;
   std::map<int, int> failures_in_a_row_;  // by ordinal
   std::string first_failure_;
-  std::string first_absence_;
+  std::optional<Finding> first_absence_;
 };
 
 /// Host to GPU and back, in random order: pinned by copy engine and by kernel, pageable by copy

@@ -114,22 +114,16 @@ std::vector<PlannedDevice> planned_devices(const Devices& devices, const DeviceS
 void warn_of_glance(const std::vector<PlannedDevice>& planned,
                     const std::string& glance,
                     Recorder& recorder) {
-  std::string full;
-  std::size_t others = 0;
-  for (const PlannedDevice& device : planned) {
-    if (device.part == Part::glance) {
-      ++others;
-    } else {
-      full += fmt::format("{}{}", full.empty() ? "" : ", ", device.description.ordinal);
-    }
-  }
+  std::vector<Finding> full;
+  for (const PlannedDevice& device : planned)
+    if (device.part != Part::glance)
+      full.emplace_back(FindingId::number, device.description.ordinal);
+  const std::size_t others = planned.size() - full.size();
   if (others == 0) return;
-  recorder.warn(
-      fmt::format("GPU {} was measured in full, {} {}: one of each kind is; CUDA_VISIBLE_DEVICES "
-                  "chooses another",
-                  full,
-                  others == 1 ? "the other one" : fmt::format("the other {}", others),
-                  glance.empty() ? "not at all" : "by a short look, " + glance));
+  const Finding rest =
+      others == 1 ? FindingId::the_other_one : Finding(FindingId::the_others, others);
+  recorder.warn(glance.empty() ? Finding(FindingId::others_not_measured, full, rest)
+                               : Finding(FindingId::others_measured_shortly, full, rest, glance));
 }
 
 Seconds device_setting_time(const Pace& pace, Seconds operation) {
@@ -187,16 +181,15 @@ std::vector<Bytes> device_sets(const PlannedDevice& planned) {
                    &whole_granules);
 }
 
-std::optional<std::string> device_memory_shortage(const PlannedDevice& planned) {
+std::optional<Finding> device_memory_shortage(const PlannedDevice& planned) {
   const Bytes wished(wished_largest(planned.description));
   const Bytes largest = device_sets(planned).back();
   if (largest >= whole_granules(wished.value())) return std::nullopt;
-  return fmt::format(
-      "GPU {}: working sets end at {} instead of {}: {} are available and half of them is used",
-      planned.description.ordinal,
-      size_name(largest),
-      size_name(wished),
-      size_name(planned.available));
+  return Finding(FindingId::gpu_sets_end_early,
+                 planned.description.ordinal,
+                 size_name(largest),
+                 size_name(wished),
+                 size_name(planned.available));
 }
 
 Region region_of(const PlannedDevice& planned, Bytes working_set) {

@@ -25,28 +25,25 @@ void DeviceWalk::ask(const Device& device,
   recorder_.progress(share, fmt::format("GPU {}: {}", gpu, what));
   const auto broke = [&](const std::exception& failure) {
     if (first_failure_.empty()) first_failure_ = fmt::format("GPU {}: {}", gpu, failure.what());
-    note(gpu, what, failure.what());
+    note(gpu, what, {FindingId::stated, failure.what()});
   };
   try {
     measure();
     failures = 0;
     ++measured_;
   } catch (const NothingToMeasure& absent) {
-    if (first_absence_.empty()) first_absence_ = absent.what();
-    note(gpu, what, absent.what());
+    if (!first_absence_) first_absence_ = absent.reason;
+    note(gpu, what, absent.reason);
   } catch (const WrongResult& wrong) {
     broke(wrong);
     failures = 0;
-    setting.stop_reason = fmt::format("failed: {}", wrong.what());
-    setting.warnings.push_back(setting.stop_reason);
+    setting.stop_reason = {{FindingId::setting_failed, wrong.what()}};
+    setting.warnings.push_back(setting.stop_reason.front());
     recorder_.add(std::move(setting));
   } catch (const ProbeFailure& failure) {
     broke(failure);
     if (++failures != most_failures_in_a_row) return;
-    recorder_.warn(
-        fmt::format("GPU {}: left out of the rest of this probe after {} failures in a row",
-                    gpu,
-                    most_failures_in_a_row));
+    recorder_.warn({FindingId::gpu_left_out_of_rest, gpu, most_failures_in_a_row});
   }
 }
 
@@ -54,19 +51,18 @@ void DeviceWalk::release(Device& device) {
   try {
     device.release_memory();
   } catch (const ProbeFailure& failure) {
-    note(device.description().ordinal, "giving back memory", failure.what());
+    note(device.description().ordinal, "giving back memory", {FindingId::stated, failure.what()});
   }
 }
 
 void DeviceWalk::finish() const {
   if (measured_ > 0) return;
   if (!first_failure_.empty()) throw ProbeFailure(first_failure_);
-  throw NothingToMeasure(first_absence_.empty() ? "no GPU has a setting to measure"
-                                                : first_absence_);
+  throw NothingToMeasure(first_absence_.value_or(FindingId::no_gpu_setting));
 }
 
-void DeviceWalk::note(int gpu, const std::string& what, const std::string& reason) {
-  recorder_.warn(fmt::format("GPU {}, {}: not measured: {}", gpu, what, reason));
+void DeviceWalk::note(int gpu, const std::string& what, const Finding& reason) {
+  recorder_.warn({FindingId::setting_not_measured, gpu, what, reason});
 }
 
 namespace {
@@ -233,10 +229,10 @@ class MemoryProbe {
           return;
         } catch (const OutOfMemory& failure) {
           if (attempt == most_attempts) throw;
-          recorder_.warn(fmt::format("GPU {}, {}: tried again with three quarters: {}",
-                                     device.description().ordinal,
-                                     name_of(work),
-                                     failure.what()));
+          recorder_.warn({FindingId::tried_with_less,
+                          device.description().ordinal,
+                          name_of(work),
+                          failure.what()});
           device.release_memory();
           work.working_set = Bytes(std::floor(shrink * work.working_set.value() / 4096.0) * 4096.0);
         }

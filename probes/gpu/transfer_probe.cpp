@@ -157,25 +157,21 @@ std::optional<int> peer_of(const TransferWork& work, int asked) {
 
 /// Without peer access a kernel cannot reach the other GPU, and copies go through the host.
 void leave_out_unreachable(const Devices& devices, TransferPlan& plan, Recorder& recorder) {
-  std::vector<std::string> pairs;
+  std::vector<Finding> pairs;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const Device& device = *devices[i];
     const int asked = device.description().ordinal;
     for (const auto& other : devices) {
       const int peer = other->description().ordinal;
       if (peer == asked || device.can_access_peer(peer)) continue;
-      pairs.push_back(fmt::format("{} to {}", asked, peer));
+      pairs.emplace_back(FindingId::one_to_other, asked, peer);
     }
     std::erase_if(plan.alone[i], [&](const TransferWork& work) {
       const auto peer = peer_of(work, asked);
       return work.engine == TransferEngine::kernel && peer && !device.can_access_peer(*peer);
     });
   }
-  if (pairs.empty()) return;
-  recorder.warn(fmt::format(
-      "no peer access from GPU {}: copies between them go through the host's memory, kernels "
-      "cannot reach the other's; virtual machines and PCIe access control (ACS) are common causes",
-      fmt::join(pairs, ", ")));
+  if (!pairs.empty()) recorder.warn({FindingId::no_peer_access, pairs});
 }
 
 void measure_together(Devices& devices,

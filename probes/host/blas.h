@@ -66,7 +66,7 @@ Outcome<std::shared_ptr<const Blas>> open_blas(const std::string& path = {});
 /// What OpenBLAS maps at the first product of each thread: 128 MiB, and a stack of 8 MiB for each
 /// thread that it starts (0.3.21 of Debian 12, x86-64). When the mapping fails it tries again for
 /// ever, so a process with too little room must never call it.
-inline constexpr double room_per_blas_thread = 144.0 * 1024.0 * 1024.0;
+inline constexpr double room_per_blas_thread = 144.0 * mebibyte;
 /// Throws ProbeFailure when a resource limit leaves less than `bytes` of address space.
 void require_room(double bytes, const std::string& purpose);
 

@@ -90,10 +90,7 @@ TeamTiming time_repetitions(const Blas& blas,
 void note_unused_threads(Samples& samples, int workers) {
   const double cpus = cpus_used(samples).value_or(workers);
   if (cpus >= used_share * workers) return;
-  samples.warnings.push_back(fmt::format(
-      "the library computed on {:.1f} of {} CPUs: it splits this shape badly or the host is busy",
-      cpus,
-      workers));
+  samples.warnings.emplace_back(FindingId::library_left_cpus_idle, cpus, workers);
 }
 
 /// One product on several threads of the library. They are started here, on a thread that is not
@@ -111,10 +108,8 @@ Samples sample_on_library_threads(const Blas& blas,
   Samples samples = collect_samples(target, static_cast<double>(repetitions), [&] {
     return time_repetitions(blas, product, repetitions);
   });
-  if (threads < work.workers) {
-    samples.warnings.push_back(
-        fmt::format("this BLAS uses at most {} of {} threads", threads, work.workers));
-  }
+  if (threads < work.workers)
+    samples.warnings.emplace_back(FindingId::blas_threads_limited, threads, work.workers);
   note_unused_threads(samples, work.workers);
   return samples;
 }

@@ -54,10 +54,6 @@ std::optional<std::string> unless_empty(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional(std::string(text));
 }
 
-std::optional<int> unless_zero(int count) {
-  return count > 0 ? std::optional(count) : std::nullopt;
-}
-
 std::string one_line(const std::string& file) {
   // A line of /sys; longer is none.
   return std::string(trimmed(read_text(file, 256).value_or(std::string())));
@@ -95,7 +91,8 @@ void append_cache(std::vector<Fact>& facts, const Cache& cache, std::size_t nth)
 
 void append_topology(std::vector<Fact>& facts, const Topology& topology) {
   const auto add_count = [&](const char* name, int count) {
-    facts.push_back(fact(name, unless_zero(count), "hwloc", "hwloc sees none here"));
+    const auto seen = count > 0 ? std::optional(count) : std::nullopt;
+    facts.push_back(fact(name, seen, "hwloc", "hwloc sees none here"));
   };
   add_count("sockets", topology.sockets);
   add_count("cores", topology.cores);

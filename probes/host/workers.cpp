@@ -85,10 +85,7 @@ std::int64_t calibrate(WorkerTeam& team, const UnitWork& work, Seconds goal) {
 void note_contention(Samples& samples, int workers) {
   const double share = cpus_used(samples).value_or(workers) / workers;
   if (share >= uncontended_share) return;
-  samples.warnings.push_back(
-      fmt::format("contended: the workers had a CPU for {:.0f} % of the time, so wall-clock rates "
-                  "are no ceiling",
-                  100.0 * share));
+  samples.warnings.emplace_back(FindingId::workers_contended, share);
 }
 
 using Clock = std::chrono::steady_clock;
@@ -155,7 +152,7 @@ Samples collect_samples(const Target& target,
     samples.cpu_s.push_back(timing.cpu.value() / operations);
   }
   samples.wall_s = rule.samples();
-  samples.stop_reason = rule.explanation();
+  samples.stop_reason = {rule.explanation()};
   return samples;
 }
 

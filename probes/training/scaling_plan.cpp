@@ -188,7 +188,7 @@ void measure_series(RankGroup& group,
     } catch (const OutOfMemory& failure) {
       const bool kept = std::ranges::any_of(series, [](const auto& one) { return !one.empty(); });
       if (kept || sizes.batch == 1) throw;
-      recorder.warn(fmt::format("the batch is halved: {}", failure.what()));
+      recorder.warn({FindingId::batch_halved, failure.what()});
       sizes.batch /= 2;
     }
   }
@@ -252,7 +252,7 @@ StepSizes choose_sizes(RankGroup& group,
       measured_width = next.width;
     } catch (const OutOfMemory& failure) {
       if (next.width == family.widths.front() && tried.batch == 1) throw;
-      recorder.warn(fmt::format("the training step becomes smaller: {}", failure.what()));
+      recorder.warn({FindingId::step_made_smaller, failure.what()});
       // The estimate was too low: with 30 % less the next size down is tried, not the same.
       capacity.memory = 0.7 * family.memory(next, tried.batch);
     }

@@ -17,11 +17,8 @@ std::vector<double> slowest_steps(const Timeline& timeline) {
     auto& time = slowest[span.step];
     time = std::max(time, span.end - span.start);
   }
-  std::vector<double> seconds;
-  for (const auto& [step, time] : slowest) {
-    seconds.push_back(std::chrono::duration<double>(time).count());
-  }
-  return seconds;
+  return mapped(
+      slowest, [](const auto& step) { return std::chrono::duration<double>(step.second).count(); });
 }
 
 StepSeries::StepSeries(Setting setting, TrainingWork work, NumberFormat precision)
@@ -38,7 +35,7 @@ void StepSeries::append(TrainingMeasured measured) {
   step_s_.insert(step_s_.end(), steps.begin(), steps.end());
   const auto measured_steps = static_cast<std::ptrdiff_t>(steps.size());
   loss_.insert(loss_.end(), measured.loss.end() - measured_steps, measured.loss.end());
-  for (std::string& warning : measured.warnings) {
+  for (Finding& warning : measured.warnings) {
     if (std::ranges::count(warnings_, warning) == 0) warnings_.push_back(std::move(warning));
   }
   timeline_.ranks = measured.timeline.ranks;
@@ -77,7 +74,7 @@ Point StepSeries::point() const {
                    {Metric::gradient_bytes, counts_.gradient.value()},
                    {Metric::bucket_count, static_cast<double>(counts_.buckets.size())}};
   point.samples = {{Metric::step_s, step_s_}, {Metric::loss, loss_}};
-  point.stop_reason = fmt::format("{} steps in {} rounds", step_s_.size(), rounds_);
+  point.stop_reason = {{FindingId::steps_in_rounds, step_s_.size(), rounds_}};
   point.warnings = warnings_;
   return point;
 }

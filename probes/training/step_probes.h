@@ -48,7 +48,7 @@ class StepSeries {
   std::vector<double> step_s_;
   std::vector<double> loss_;
   TrainingMeasured counts_;  // of the last round, without series
-  std::vector<std::string> warnings_;
+  std::vector<Finding> warnings_;
   Timeline timeline_;
 };
 

@@ -85,6 +85,19 @@ AdviceSubject transfer_subject(const AttributionView& view) {
   return Part::exposed_transfer;
 }
 
+AdviceSubject copy_subject(const AttributionView& view) {
+  double pageable = 0.0;  // or memory of the host that is not told apart
+  for (const ClassifiedTime& one : view.attribution.classes)
+    for (const auto& [name, time] : one.largest) {
+      if (one.work_class != WorkClass::copy) continue;
+      bool other = false;
+      for (const char* kind : {"DtoD", "PtoP", "emset", "Pinned"})
+        other |= name.find(kind) != name.npos;
+      pageable += in_seconds(time) * (other ? -1.0 : 1.0);
+    }
+  return pageable < 0.0 ? AdviceSubject(OtherFinding::other_copies) : Part::exposed_copy;
+}
+
 bool turns_cost_most(const AttributionView& view) {
   const double turns = view.attribution.stragglers.taking_turns;
   return view.averages && turns > 0.5 * view.averages->mean.share(Part::exposed_wait);

@@ -237,11 +237,12 @@ constexpr auto collective_sum = [](auto& json, auto& one) {
 constexpr auto what_if = []<class Json>(Json& json, auto& one) {
   std::string change = change_text(one);
   json("change", change);
+  json("kind", one.change);
   json.members("step_time_ns", one.step_time, "saved_ns", one.saved);
   json("units", one.units);
-  if constexpr (reads<Json>) {
+  if constexpr (reads<Json>) {  // files of older versions have the words alone
     for (const ReplayChange known : every<ReplayChange>)
-      if (change == word_of(known)) one.change = known;
+      if (!json.contains("kind") && change == word_of(known)) one.change = known;
   }
 };
 
@@ -305,25 +306,28 @@ void report_fields(Fields& json, const AttributionView& view) {
   });
 }
 
+template <class Json>
+void step_choice(Json& json, auto& choice, const AttributionView* view) {
+  json("source", choice.source, or_null);
+  put_sentence(json, "sentence", choice.found, or_null);
+  json("found", choice.steps);
+  json("excluded", choice.excluded);
+  json("limit", choice.limit);
+  json("outside", choice.outside);
+  json("pauses", choice.pauses);
+  json("between", choice.between);
+  json("averages_are_of_excluded_steps", view && view->averages && view->averages->only_excluded);
+}
+
 /// `job` in the document; `view`, null for a reader, is of it.
 template <class Json>
 void document(Json& json, auto& job, const AttributionView* view) {
   if constexpr (!reads<Json>) report_fields(json, *view);
   put_findings(json, "contradictions", job.contradictions);
   put_findings(json, "remarks", job.remarks);
-  const auto steps = [&](auto& of, auto& choice) {
-    of("source", choice.source, or_null);
-    put_sentence(of, "sentence", choice.found, or_null);
-    of("found", choice.steps);
-    of("excluded", choice.excluded);
-    if constexpr (!reads<Json>) {
-      of("limit", choice.limit);
-      of("pauses", choice.pauses);
-      of("between", choice.between);
-    }
-    of("averages_are_of_excluded_steps", view && view->averages && view->averages->only_excluded);
-  };
-  json.object("steps", job.step_choice, steps);
+  json("programs", job.programs);
+  json.object(
+      "steps", job.step_choice, [&](auto& of, auto& choice) { step_choice(of, choice, view); });
   if constexpr (!reads<Json>) {
     json.object("averages", view->averages, [](Fields& means, const JobMeans& all) {
       means.object("mean", all.mean, averaged);

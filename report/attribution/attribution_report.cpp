@@ -42,13 +42,15 @@ std::string fabric_sentence(const AttributionView& view) {
                       "many ranks; run scaleworth comm there.",
                       view.fabric->name);
   }
-  return fmt::format("Against {}: {} is {}: {} of waiting, and a transfer of {} instead of {}.",
-                     view.fabric->name,
-                     work_text(one->work),
-                     word_of(one->verdict),
-                     duration_text(one->wait),
-                     duration_text(*one->transfer),
-                     duration_text(*one->expected));
+  return fmt::format(
+      "Against {}: {} is {}: it waits {} for late ranks, its transfer takes {} where {} were "
+      "measured.",
+      view.fabric->name,
+      work_text(one->work),
+      word_of(one->verdict),
+      duration_text(one->wait),
+      duration_text(*one->transfer),
+      duration_text(*one->expected));
 }
 
 /// Everything but the sections.
@@ -84,14 +86,12 @@ Section remarks(const Attribution& attribution) {
     section.list.resize(most_summary_rows);
     section.lead.push_back(fmt::format("{} more remarks with --details.", left_out));
   }
-  std::int64_t unclassified = 0;
-  for (const auto& one : attribution.classes)
-    if (one.work_class == WorkClass::unclassified) unclassified = one.kernels;
-  if (unclassified > 0) {
+  const auto* unclassified =
+      find_in(attribution.classes, WorkClass::unclassified, &ClassifiedTime::work_class);
+  if (unclassified && unclassified->kernels > 0)
     section.lead.push_back(
         fmt::format("{} kernels match no rule and count as compute; --details names the largest.",
-                    unclassified));
-  }
+                    unclassified->kernels));
   if (const auto& why = attribution.efficiency_reason;
       why && !attribution.efficiency && attribution.recordings.size() > 1)
     section.lead.push_back(fmt::format("No efficiency: {}.", said(*why)));
@@ -136,6 +136,44 @@ Document summarise_attribution(const AttributionView& view) {
                        {command_text(view) + " --details",
                         "causes, who waited for whom, factors, clocks, recordings"});
   return document;
+}
+
+constexpr std::array unknown_ids{
+    std::pair(UnknownWork::whole_graph, FindingId::whole_graphs),
+    std::pair(UnknownWork::missing_kernels, FindingId::work_not_recorded),
+    std::pair(UnknownWork::awaited_work, FindingId::work_from_before),
+    std::pair(UnknownWork::unknown_communication, FindingId::maybe_communication)};
+
+/// Of the mean step, of which not all is known.
+std::vector<Finding> unknown_limits(const AttributionView& view) {
+  std::vector<Finding> limits;
+  if (!view.averages) return limits;
+  const MeanLedger& mean = view.averages->mean;
+  constexpr double noted = 0.01;  // of the step
+  for (const auto& [kind, id] : unknown_ids) {
+    const double time = mean.unknown_work[index_of(kind)];
+    if (time >= noted * mean.step.mean && time > 0.0)
+      limits.emplace_back(FindingId::work_of_unknown_division,
+                          unknown_work(view, kind),
+                          share_text(time / mean.step.mean));
+  }
+  const double undivided = mean.part(Part::exposed_undivided).mean;
+  if (!mean.known(Part::exposed_wait) || undivided > noted * mean.step.mean)
+    limits.emplace_back(FindingId::waiting_unknown,
+                        duration_text(undivided),
+                        share_text(undivided / mean.step.mean));
+  return limits;
+}
+
+Finding missing_recordings(const Attribution& job) {
+  const int ranks = job_ranks(job);
+  const Finding of(
+      job.job_size.stated ? FindingId::some_of_ranks : FindingId::some_of_ranks_at_least,
+      job.recordings.size(),
+      ranks);
+  if (!job.stragglers.stragglers.empty()) return {FindingId::left_recordings_of_costs, of, ranks};
+  return {job.recordings.size() == 1 ? FindingId::left_a_recording : FindingId::left_recordings,
+          of};
 }
 }  // namespace
 
@@ -200,14 +238,6 @@ const HostRange* named_range(const AttributionView& view, HostCause cause) {
   return nullptr;
 }
 
-namespace {
-constexpr std::array unknown_ids{
-    std::pair(UnknownWork::whole_graph, FindingId::whole_graphs),
-    std::pair(UnknownWork::missing_kernels, FindingId::work_not_recorded),
-    std::pair(UnknownWork::awaited_work, FindingId::work_from_before),
-    std::pair(UnknownWork::unknown_communication, FindingId::maybe_communication)};
-}  // namespace
-
 std::vector<Finding> limits_of_steps(const AttributionView& view) {
   const StepChoice& choice = view.attribution.step_choice;
   const std::string outside = share_text(choice.outside);
@@ -248,53 +278,16 @@ Finding unknown_work(const AttributionView& view, UnknownWork kind) {
           share_text(time / mean.step.mean)};
 }
 
-namespace {
-/// Of the mean step, of which not all is known.
-std::vector<Finding> unknown_limits(const AttributionView& view) {
-  std::vector<Finding> limits;
-  if (!view.averages) return limits;
-  const MeanLedger& mean = view.averages->mean;
-  constexpr double noted = 0.01;  // of the step
-  for (const auto& [kind, id] : unknown_ids) {
-    const double time = mean.unknown_work[index_of(kind)];
-    if (time >= noted * mean.step.mean && time > 0.0)
-      limits.emplace_back(FindingId::work_of_unknown_division,
-                          unknown_work(view, kind),
-                          share_text(time / mean.step.mean));
-  }
-  const double undivided = mean.part(Part::exposed_undivided).mean;
-  if (!mean.known(Part::exposed_wait) || undivided > noted * mean.step.mean)
-    limits.emplace_back(FindingId::waiting_unknown,
-                        duration_text(undivided),
-                        share_text(undivided / mean.step.mean));
-  return limits;
-}
-
-Finding missing_recordings(const Attribution& job) {
-  const int ranks = job_ranks(job);
-  const Finding of(
-      job.job_size.stated ? FindingId::some_of_ranks : FindingId::some_of_ranks_at_least,
-      job.recordings.size(),
-      ranks);
-  if (!job.stragglers.stragglers.empty()) return {FindingId::left_recordings_of_costs, of, ranks};
-  return {job.recordings.size() == 1 ? FindingId::left_a_recording : FindingId::left_recordings,
-          of};
-}
-}  // namespace
-
 std::vector<Finding> recording_limits(const AttributionView& view) {
   const Attribution& job = view.attribution;
   std::vector<Finding> limits = job.contradictions;
-  const auto add = [&](const std::vector<Finding>& more) {
-    limits.insert(limits.end(), more.begin(), more.end());
-  };
   const std::string cut = listed(job.recordings, [](const RankRecording& one) {
-    return one.losses.contains("truncated_bytes") ? fmt::format("{}", one.rank.index) : "";
+    return one.losses.contains(loss_name::truncated_bytes) ? fmt::format("{}", one.rank.index) : "";
   });
   if (!cut.empty()) limits.emplace_back(FindingId::files_end_early, cut);
   if (std::cmp_less(job.recordings.size(), job_ranks(job)))
     limits.push_back(missing_recordings(job));
-  add(limits_of_steps(view));
+  std::ranges::copy(limits_of_steps(view), std::back_inserter(limits));
   if (!job.programs.empty()) {
     std::vector<std::string> shown = job.programs;
     if (shown.size() > 3) shown = {shown[0], shown[1], shown[2], "..."};
@@ -303,7 +296,9 @@ std::vector<Finding> recording_limits(const AttributionView& view) {
   }
   if (!job.recordings.empty() && job.recordings.front().on_processor)
     limits.emplace_back(FindingId::no_gpu_recorded);
-  add(unknown_limits(view));
+  std::ranges::copy(unknown_limits(view), std::back_inserter(limits));
+  if (const auto* file = find_in(job.remarks, FindingId::left_out, &Finding::id))
+    limits.push_back(*file);
   return limits;
 }
 

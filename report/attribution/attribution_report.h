@@ -18,21 +18,18 @@ enum class OtherFinding : std::uint8_t {
   idle_processor,   // recorded on processors: no operator runs
   idle_rank,        // the same of one late rank
   slow_processor,   // the same: a late rank runs the same operators slower
+  other_copies,     // most of them within GPUs, or of page-locked memory already
 };
-}  // namespace scaleworth::report
+constexpr auto enum_words(OtherFinding) {
+  return std::array{Word{"slow_fabric", "slow fabric"},
+                    Word{"pipeline_turns", "bubble of the pipeline"},
+                    Word{"graphs_launched", "launch-bound beside graphs"},
+                    Word{"idle_processor", "no operator runs"},
+                    Word{"idle_rank", "no operator runs"},
+                    Word{"slow_processor", "same operators slower"},
+                    Word{"other_copies", "exposed copy"}};
+}
 
-namespace scaleworth {
-template <>
-inline constexpr std::array word_list<report::OtherFinding>{
-    Word{"slow_fabric", "slow fabric"},
-    Word{"pipeline_turns", "bubble of the pipeline"},
-    Word{"graphs_launched", "launch-bound beside graphs"},
-    Word{"idle_processor", "no operator runs"},
-    Word{"idle_rank", "no operator runs"},
-    Word{"slow_processor", "same operators slower"}};
-}  // namespace scaleworth
-
-namespace scaleworth::report {
 /// Version of the JSON format's layout (docs/attribution.schema.json).
 inline constexpr int attribution_schema_version = 3;
 
@@ -141,6 +138,8 @@ AdviceSubject host_subject(const AttributionView& view, HostCause cause);
 AdviceSubject late_subject(const AttributionView& view, LateCause cause);
 /// Of exposed transfer: by the kind of collective that takes most of it.
 AdviceSubject transfer_subject(const AttributionView& view);
+/// Of exposed copies: by what most of the time of all copies is in.
+AdviceSubject copy_subject(const AttributionView& view);
 /// Whether most of the waiting is that of a pipeline's ranks for their turns.
 bool turns_cost_most(const AttributionView& view);
 /// Absent when the file does not know it.

@@ -22,18 +22,15 @@ std::string short_kernel_name(std::string name) {
 /// they move, whatever their shapes; a GPU's roofline bends at its peak over its bandwidth, for
 /// vector fp32 9.6 FLOP/B on an A100 80 GB (19.5 TFLOP/s, 2.04 TB/s: NVIDIA's datasheet).
 std::string compute_line(const Attribution& job) {
+  using enum WorkClass;
   std::vector<std::pair<std::string, Nanoseconds>> kernels;
   double whole = 0.0;
   double memory_bound = 0.0;
   for (const ClassifiedTime& one : job.classes) {
-    if (one.work_class == WorkClass::communication || one.work_class == WorkClass::copy) continue;
+    if (one.work_class == communication || one.work_class == copy) continue;
     kernels.insert(kernels.end(), one.largest.begin(), one.largest.end());
     whole += in_seconds(one.time);
-    for (const WorkClass simple : {WorkClass::normalization,
-                                   WorkClass::elementwise,
-                                   WorkClass::reduction,
-                                   WorkClass::embedding,
-                                   WorkClass::optimizer})
+    for (const WorkClass simple : {normalization, elementwise, reduction, embedding, optimizer})
       if (one.work_class == simple) memory_bound += in_seconds(one.time);
   }
   if (kernels.empty()) return "";
@@ -143,7 +140,8 @@ std::string lateness_line(const AttributionView& view, const Straggler& straggle
       straggler.level == LateUnit::rank || ranks.empty() ? "" : fmt::format(" (ranks {})", ranks));
   const auto& replay = view.attribution.efficiency;
   if (straggler.saved && replay)
-    line += fmt::format(" Without that a step takes {} instead of {}.",
+    line += fmt::format(" Without that{} a step takes {} instead of {}.",
+                        view.attribution.stragglers.stragglers.size() > 1 ? " alone" : "",
                         duration_text(in_seconds(replay->step_time - *straggler.saved)),
                         duration_text(in_seconds(replay->step_time)));
   // The unit says why.
@@ -216,6 +214,12 @@ std::optional<double> gain_if(const AttributionView& view, ReplayChange change) 
                : std::nullopt;
 }
 
+/// "rank 1", "3 more".
+std::string others_text(const std::vector<Straggler>& all, const Straggler& straggler) {
+  if (all.size() > 2) return fmt::format("{} more", all.size() - 1);
+  return &straggler == &all.front() ? all.back().unit : all.front().unit;
+}
+
 /// By the replay, as the cost and the what-if are; without one, what the others wait.
 Found straggler_found(const AttributionView& view, const Straggler& straggler) {
   const Attribution& job = view.attribution;
@@ -252,7 +256,7 @@ Found straggler_found(const AttributionView& view, const Straggler& straggler) {
     return {0.0, (computes.empty() ? who : computes) + ": " + advice->action, advice, true};
   }
   const std::string costs = replayed && all.size() > 1
-                                ? fmt::format("; it and {} more cost", all.size() - 1)
+                                ? "; it and " + others_text(all, straggler) + " cost"
                                 : ", which costs";
   const double whole = replayed && job.efficiency ? in_seconds(job.efficiency->step_time) : step;
   const std::string with_detail =
@@ -287,11 +291,12 @@ Found part_found(const AttributionView& view, Part part) {
   const bool turns = part == Part::exposed_wait && turns_cost_most(view);
   Advice advice = *advice_on(turns ? AdviceSubject(OtherFinding::pipeline_turns)
                              : part == Part::exposed_transfer ? transfer_subject(view)
+                             : part == Part::exposed_copy     ? copy_subject(view)
                                                               : AdviceSubject(part));
   const std::size_t ranks = view.attribution.recordings.size();
   if (part == Part::exposed_undivided && ranks > 1 &&
       !std::cmp_less(ranks, job_ranks(view.attribution)))
-    advice.action = "record by torch.profiler, which names partners";
+    advice.action = "record with torch.profiler, which names partners";
   if (part == Part::exposed_transfer)
     advice.gain = gain_if(view, ReplayChange::hidden_communication);
   const double lost = loss_of(*view.averages, part);
@@ -311,7 +316,11 @@ std::optional<Found> slower_than_fabric(const AttributionView& view) {
   const MeanLedger& mean = view.averages->mean;
   const double calls = static_cast<double>(row->calls * row->work.ranks) /
                        static_cast<double>(view.attribution.recordings.size() * mean.steps);
-  const double exposed = mean.part(Part::exposed_transfer).mean;
+  double exposed = mean.part(Part::exposed_transfer).mean;
+  // On ranks that came early transfers end while the last one computes: only what a step is shorter
+  // by without transfers stands against the curve.
+  if (const auto gain = gain_if(view, ReplayChange::no_transfer))
+    exposed = std::min(exposed, *gain * mean.step.mean);
   const double lost = row->excess() * std::min(calls, exposed / *row->transfer);
   if (!(lost > 0.0)) return std::nullopt;
   const Advice advice = *advice_on(OtherFinding::slow_fabric);
@@ -365,7 +374,13 @@ std::vector<Found> all_found(const AttributionView& view, const Straggler* strag
   if (loading >= much_of_a_step * mean.step.mean)
     std::stable_partition(
         found.begin(), found.end(), [](const Found& one) { return one.part == Part::host_late; });
-  if (const auto slow = slower_than_fabric(view)) found.insert(found.begin(), *slow);
+  // What was asked for, behind what costs more than its own transfers.
+  if (const auto slow = slower_than_fabric(view)) {
+    const auto before = [&](const Found& one) {
+      return one.lost > slow->lost && one.part != Part::exposed_transfer;
+    };
+    found.insert(std::ranges::find_if_not(found, before), *slow);
+  }
   return found;
 }
 
@@ -386,9 +401,10 @@ std::string half_seen(const AttributionView& view, const std::vector<Found>& fou
   if (!found.empty()) return "";
   const std::string none = "No loss reaches " + share_text(least_loss_to_act_on);
   if (steps.limit == StepLimit::marked_part)
-    return fmt::format("{} in the steps, which hold {} of the GPU time: mark the rest.",
-                       none,
-                       share_text(1.0 - steps.outside));
+    return fmt::format(
+        "{} in the steps, which hold {} of the GPU time: mark the rest of the work, too.",
+        none,
+        share_text(1.0 - steps.outside));
   if (const std::size_t ranks = job.recordings.size(); std::cmp_less(ranks, job_ranks(job)))
     return fmt::format(
         "{} on {} of {} ranks; a late rank, which waits for nobody, looks just so: "
@@ -484,6 +500,8 @@ Verdict judge_attribution(const AttributionView& view) {
   if (worst != nullptr) {
     lines.push_back(lateness_line(view, *worst));
     lines.push_back(cost_line(view, *worst));
+    if (const auto& reason = attribution.clocks.reason; reason && !attribution.collectives.empty())
+      lines.push_back(sentence(Finding(FindingId::clocks_not_comparable, *reason)));
   } else if (attribution.recordings.size() > 1) {
     lines.push_back(sentence(attribution.stragglers.abstention));
   }

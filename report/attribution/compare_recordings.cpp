@@ -22,10 +22,6 @@ std::string difference_words(const ComparedTime& one) {
   return one.change.value > 0.0 ? "longer in B" : "shorter in B";
 }
 
-std::string part_word(const ComparedTime& one) {
-  return one.setting.text(Parameter::part);
-}
-
 std::string step_sentence(const ComparedTime& step) {
   const Number part = share(step, step);
   const std::string times = fmt::format(
@@ -100,7 +96,7 @@ Table parts_table(const RecordingComparison& comparison) {
   std::vector<ComparedTime> times = comparison.parts;
   times.push_back(comparison.step);
   const auto name = [](const ComparedTime& one) {
-    return one.metric == Metric::step_time ? "step" : part_word(one);
+    return one.metric == Metric::step_time ? "step" : one.setting.text(Parameter::part);
   };
   Table table = times_table(
       "parts",
@@ -161,12 +157,15 @@ Document compose_comparison(const ComparedJob& a,
         "Not reliable: {:.0f} % of the compute is of kinds that both have, so these may be two "
         "programs. ",
         100.0 * comparison.in_common);
-  for (const auto& [side, job] : {std::pair("A", &a.job), std::pair("B", &b.job)})
-    if (const auto& all = job->contradictions; !all.empty())
+  for (const auto& [side, job] : {std::pair("A", &a.job), std::pair("B", &b.job)}) {
+    std::vector<Finding> all = job->contradictions;
+    std::ranges::move(model::step_warnings(job->step_choice), std::back_inserter(all));
+    if (!all.empty())
       headline += not_reliable(fmt::format("of {} {}", side, said(all.front())),
                                all.size(),
                                "check the files, or record again") +
                   " ";
+  }
   headline += step_sentence(comparison.step) + split_sentence(comparison);
   for (const ComparedStraggler& one : comparison.stragglers) headline += straggler_sentence(one);
   std::vector<std::string>& lines = document.verdict.lines;

@@ -219,17 +219,21 @@ std::string work_text(const MachineWork& work) {
 
 void refuse_missing_figures(const PredictedJob& job, const std::string& from) {
   constexpr double least_share = 0.01;
-  const double step = job_means(job.recorded.ledger)->mean.step.mean;
+  const MeanLedger mean = job_means(job.recorded.ledger)->mean;
+  const double step = mean.step.mean;
+  // Fewer only widen the band; hidden ones do not even that. Presumed.
+  const bool copies = mean.part(Part::exposed_copy).mean >= 0.05 * step;
   const WorkPace* most = nullptr;
   for (const WorkPace& one : job.prediction.paces)
     if (!has_figures(one.basis) && one.work.kind != WorkKind::host &&
-        one.recorded >= least_share * step && (!most || one.recorded > most->recorded))
+        (copies || one.work.kind != WorkKind::copy) && one.recorded >= least_share * step &&
+        (!most || one.recorded > most->recorded))
       most = &one;
   if (most == nullptr) return;
   const bool collective = most->work.kind == WorkKind::collective;
   throw UserError(
-      "{} has no figure for {}{}, {:.0f} % of the recorded step: run `scaleworth {}` on "
-      "that machine",
+      "{} has no figure for {}{}, {:.0f} % of the recorded step: give a run of `scaleworth {}` on "
+      "such a machine",
       most->basis == PaceBasis::not_on ? job.name : from,
       work_text(most->work),
       collective || most->work.ranks > 0 ? "" : " on a GPU",

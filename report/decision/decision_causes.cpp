@@ -8,6 +8,20 @@
 
 namespace scaleworth::report {
 namespace {
+/// "efficiency >= 0.5 (default threshold)", "least cost", ...
+std::string knee_name(KneeKind kind, const KneeRequest& request) {
+  if (kind != KneeKind::efficiency) return word_of(kind);
+  return fmt::format("efficiency >= {:g}{}",
+                     request.threshold,
+                     request.threshold_given ? "" : " (default threshold)");
+}
+
+/// "cost optimum", "knee at efficiency >= 0.5": by which remedies are judged.
+std::string judged_knee(const KneeSet& knees) {
+  const KneeKind kind = judged_by(knees.request);
+  if (kind == KneeKind::cost) return knees.laws ? "cost optimum by the laws" : "cost optimum";
+  return "knee at " + knee_name(kind, knees.request);
+}
 
 const CauseLoss* loss_of(const Gap& gap, Cause cause) {
   return find_in(gap.losses, cause, &CauseLoss::cause);

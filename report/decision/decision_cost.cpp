@@ -2,6 +2,8 @@
 #include "report/decision/decision_report.h"
 #include "report/words.h"
 
+#include <cmath>
+
 namespace scaleworth::report {
 namespace {
 
@@ -394,6 +396,25 @@ std::string forecast_line(const DecideView& view) {
   if (forecast->measured && !cheaper_than_measured(view, *forecast)) return "";
   return predicted_line(view, *forecast);
 }
+
+/// What more of the quality costs where it comes with more work: by the last step that reached
+/// more, per 1, 0.1, 0.01 ... of it; else empty.
+std::string quality_price_line(const DecideView& view) {
+  std::string text;
+  double unit = 0.0;
+  for (const MarginalStep& step : view.decision.steps) {
+    if (!step.quality_cost) continue;
+    if (text.empty()) unit = std::pow(10.0, std::floor(std::log10(step.quality_gained)));
+    const Dollars each = *step.quality_cost * (unit / step.quality_gained);
+    text += fmt::format("{}{}{} from {} to {}",
+                        text.empty() ? "" : ", ",
+                        format_money(number(each), view.options.currency),
+                        text.empty() ? fmt::format(" for each {:g} of it", unit) : "",
+                        step.from,
+                        step.to);
+  }
+  return text.empty() ? "" : "More work, better quality: " + text + ".";
+}
 }  // namespace
 
 Table energy_table(const DecideView& view) {
@@ -443,6 +464,7 @@ std::vector<std::string> deadline_lines(const DecideView& view) {
 std::vector<std::string> cost_lines(const DecideView& view) {
   std::vector<std::string> lines = mapped(
       view.decision.regimes, [&](const RegimeResult& one) { return regime_line(view, one); });
+  lines.insert(lines.begin(), quality_price_line(view));
   lines.insert(lines.end(), {failures_line(view), waiting_line(view), energy_line(view)});
   return lines;
 }

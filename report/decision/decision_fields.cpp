@@ -279,14 +279,14 @@ void put_weighted_law(Fields& json, const WeightedLaw& law) {
   json.members("residual", or_null(law.residual));
 }
 
-void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
+/// What was asked and how it was read.
+void put_input(Fields& json, const DecideView& view) {
   const Decision& decision = view.decision;
   // By TimeBasis and by Axis.
   constexpr std::array bases{"run", "step", "units of work"};
   constexpr std::array axes{"ranks", "nodes", "load"};
   const char* times_of = bases[static_cast<std::size_t>(decision.basis)];
   const char* counts_of = axes[static_cast<std::size_t>(decision.axis)];
-  put_versions(json, view.options);
   json("input", view.options.input, or_null);
   json.object("coefficients", decision.coefficients, [&](Fields& law, const Coefficients& one) {
     law.members("serial", one.serial, "communication", one.communication, "single_s", one.single);
@@ -309,11 +309,10 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
               });
   json("growing_models", decision.growing_models);
   put_currency(json, view.options);
-  put_verdict(json, judged, verdict_words);
-  json.object("rubric", decision, put_rubric);
-  json.object("deadline_forecast", decision.deadline_forecast, put_deadline_forecast);
-  json.object("cost_choice", decision.choice, put_choice);
-  json.object("knees", decision.knees, put_knees);
+}
+
+/// Why the curve has its shape, by the parts of the steps where they are known.
+void put_causes(Fields& json, const Decision& decision) {
   json.object("cause", decision.diagnosis.cause, [&](Fields& cause, const ScalingCause& one) {
     cause.members("count", decision.cause_count, "owner", by_word(one.owner));
     std::vector<std::pair<std::string, double>> shares;
@@ -325,24 +324,41 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
     put_ledgers(ledgers, decision);
   });
   json("no_cause", said(decision.diagnosis.no_cause), or_null);
-  json.array("rows", decision.rows, [&](Fields& row, const DecisionRow& one) {
-    put_row(row, one);
-    const Seconds latest = one.latest(decision.request.rubric.deadline_probability);
-    row("latest_s", latest);
-  });
+}
+
+/// What waiting, the ways to pay and interruptions cost.
+void put_costs(Fields& json, const Decision& decision, const std::string& currency) {
   json.array("marginal", decision.steps, put_step);
   json.array("value_of_waiting", decision.waiting, [](Fields& waiting, const ValueOfWaiting& one) {
     waiting.members("count", one.count, "from_usd_per_hour", per_hour(one.from));
   });
   json.object("bill", decision.request.metrics.prices, put_bill);
   json.array("regimes", decision.regimes, [&](Fields& regime, const auto& one) {
-    put_regime(regime, one, view.options.currency);
+    put_regime(regime, one, currency);
   });
   json.object("better_way", decision.better_way, [](Fields& of, const PaidWay& one) {
     of.members("regime", one.regime, "count", one.count, "cost_usd", one.cost, "time_s", one.time);
   });
   json.object("spot", decision.spot, put_spot);
-  json("grid", view.decision.request.metrics.power.grid, or_null);
+  json("grid", decision.request.metrics.power.grid, or_null);
+}
+
+void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
+  const Decision& decision = view.decision;
+  put_versions(json, view.options);
+  put_input(json, view);
+  put_verdict(json, judged, verdict_words);
+  json.object("rubric", decision, put_rubric);
+  json.object("deadline_forecast", decision.deadline_forecast, put_deadline_forecast);
+  json.object("cost_choice", decision.choice, put_choice);
+  json.object("knees", decision.knees, put_knees);
+  put_causes(json, decision);
+  json.array("rows", decision.rows, [&](Fields& row, const DecisionRow& one) {
+    put_row(row, one);
+    const Seconds latest = one.latest(decision.request.rubric.deadline_probability);
+    row("latest_s", latest);
+  });
+  put_costs(json, decision, view.options.currency);
   json.array("losses", decision.losses, put_loss);
   json.array("laws", law_parameters(decision), [](Fields& of, const LawParameter& one) {
     of.members("law", one.law, "parameter", one.key, "value", one.value);
@@ -354,7 +370,7 @@ void put_decision(Fields& json, const DecideView& view, const Verdict& judged) {
   json.array("laws_compared",
              decision.laws ? std::optional(decision.laws->laws) : std::nullopt,
              put_weighted_law);
-  json("doubts", said(decision.doubts, Audience::terminal));
+  json("doubts", said(decision.warnings, Audience::terminal));
   json("remarks", said(decision.remarks, Audience::terminal));
 }
 }  // namespace

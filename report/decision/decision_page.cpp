@@ -97,7 +97,7 @@ Json million_work_terms(const Decision& decision) {
 Json page_words(const DecideView& view, const Printed& printed, std::size_t time) {
   const Decision& decision = view.decision;
   const std::string unit = decision.axis == Axis::nodes ? "node" : "rank";
-  const bool reliable = decision.doubts.empty();
+  const bool reliable = decision.warnings.empty();
   const bool failures = decision.rows.front().failures.has_value();
   const bool own_prices = std::ranges::all_of(
       decision.rows, [](const DecisionRow& row) { return row.facts.price.has_value(); });

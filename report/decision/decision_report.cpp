@@ -119,9 +119,11 @@ std::string render_decisions(const std::vector<NamedDecision>& all, const Render
     return least == text(high) ? least : least + " to " + text(high);
   };
   verdict.headline = fmt::format(
-      "{}{} answers: take {}, speed-up {}.",
-      counts.size() == all.size() ? "" : fmt::format("{} of ", counts.size()),
+      "{} curves{}: take {}, speed-up {}.",
       all.size(),
+      counts.size() == all.size()
+          ? ""
+          : fmt::format(", {} without an answer", all.size() - counts.size()),
       range(counts, [&](int count) { return named_count(all.front().decision, count); }),
       range(speedups, [](double speedup) { return fmt::format("{:.2f}", speedup); }));
   return render_sentences("how many to buy?",

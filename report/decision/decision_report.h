@@ -33,8 +33,6 @@ struct DecideView {
   }
 };
 
-/// What an answer that names a count begins with.
-inline constexpr std::string_view take_word = "Take ";
 /// "8 GPUs"; the number alone where the table does not say what it counts.
 std::string named_count(const Decision& decision, int count);
 /// "By the figures alone 512 GPUs would be the balanced count (least cost x time)."; else empty.
@@ -114,8 +112,4 @@ std::string million_work(const model::Decision& decision);
 std::string decision_money(const DecideView& view, Dollars money);
 /// "60 % of the price, used 80 % of the hours".
 std::string regime_terms(const Regime& regime, const std::string& currency);
-/// "cost optimum", "knee at efficiency >= 0.5": by which remedies are judged.
-std::string judged_knee(const KneeSet& knees);
-/// "efficiency >= 0.5 (default threshold)", "least cost", ...
-std::string knee_name(KneeKind kind, const KneeRequest& request);
 }  // namespace scaleworth::report

@@ -165,6 +165,19 @@ Table facts_table(const DecideView& view) {
   return table;
 }
 
+/// Of larger models on more GPUs, of which nothing but the rate of one compares.
+Table rates_of_one(const DecideView& view) {
+  return limit_rows(make_table<DecisionRow>(
+      "decision",
+      "What each GPU does",
+      view.decision.shown,
+      {{count_parameter(), &DecisionRow::count},
+       {measure("tflops_of_one", "TFLOP/s of one").with_digits(4),
+        [](const DecisionRow& row) { return *row.throughput / row.count / 1e12; }},
+       {measure("efficiency", "of the first", Unit::percent).with_decimals(1),
+        [](const DecisionRow& row) { return row.efficiency.value; }},
+       mfu_column(view.decision)}));
+}
 }  // namespace
 
 Column count_parameter(const std::string& id) {
@@ -206,22 +219,6 @@ Table first_rows(Table table) {
   for (std::size_t i = most_listed; i < table.rows.size(); ++i) table.rows[i].detail = true;
   return table;
 }
-
-namespace {
-/// Of larger models on more GPUs, of which nothing but the rate of one compares.
-Table rates_of_one(const DecideView& view) {
-  return limit_rows(make_table<DecisionRow>(
-      "decision",
-      "What each GPU does",
-      view.decision.shown,
-      {{count_parameter(), &DecisionRow::count},
-       {measure("tflops_of_one", "TFLOP/s of one").with_digits(4),
-        [](const DecisionRow& row) { return *row.throughput / row.count / 1e12; }},
-       {measure("efficiency", "of the first", Unit::percent).with_decimals(1),
-        [](const DecisionRow& row) { return row.efficiency.value; }},
-       mfu_column(view.decision)}));
-}
-}  // namespace
 
 std::vector<Table> counts_tables(const DecideView& view) {
   if (view.decision.growing_models) return {rates_of_one(view)};

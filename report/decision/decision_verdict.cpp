@@ -97,7 +97,7 @@ std::string figures(const DecideView& view, const DecisionRow& row) {
                      text,
                      own_time(view.decision, row),
                      limits_of_first_work(view.decision)
-                         ? fmt::format(" for the work of {}", view.decision.rows.front().count)
+                         ? fmt::format(" for the same work as {}", view.decision.rows.front().count)
                          : per_work(view.decision),
                      row.failures ? " with failures" : "",
                      ratios);
@@ -145,7 +145,11 @@ std::string reading_line(const DecideView& view) {
   }
   const bool labelled =
       decision.basis != TimeBasis::work_unit || decision.scaling != Scaling::strong;
-  if (labelled && !decision.growing_models) parts.emplace_back(word_of(decision.scaling));
+  if (labelled && !decision.growing_models)
+    parts.push_back(
+        decision.scaling == Scaling::strong ? "the same work at each count (strong scaling)"
+        : decision.scaling == Scaling::weak ? "work that grows with the count (weak scaling)"
+                                            : word_of(decision.scaling));
   if (!read.left_out.empty())
     parts.push_back(fmt::format("left out: {}", fmt::join(read.left_out, ", ")));
   return fmt::format("Read as: {}.", fmt::join(parts, ", "));
@@ -165,7 +169,7 @@ std::vector<std::string> forecast_sentences(const DecideView& view) {
     const Interval<double> speedups{work / point.time.high().value(),
                                     work / std::max(point.time.low().value(), 1e-300)};
     sentences.push_back(fmt::format(
-        "At {} {} a forecast, {:.3g} times the largest measured{}: {}speed-up {:.1f} [{:.1f}, "
+        "Forecast for {} {}, {:.3g} times the largest measured{}: {}speed-up {:.1f} [{:.1f}, "
         "{:.1f}], efficiency {:.0f} %",
         point.count,
         counted_noun(decision, point.count),
@@ -222,8 +226,11 @@ std::string utilisation_line(const Decision& decision) {
 std::string chosen_as(const RubricResult& rubric) {
   const std::string best = word_of(rubric.objective);
   if (rubric.exclusions.empty()) return best;
-  if (rubric.passing == 1) return "the only count within every limit";
-  return fmt::format("{} of the {} counts within every limit", best, rubric.passing);
+  const bool quality_alone = std::ranges::all_of(
+      rubric.exclusions, [](const Exclusion& one) { return one.gate == GateKind::quality; });
+  const char* const kept = quality_alone ? "of equal quality" : "within every limit";
+  if (rubric.passing == 1) return fmt::format("the only count {}", kept);
+  return fmt::format("{} of the {} counts {}", best, rubric.passing, kept);
 }
 
 /// "; 64 saves 15.0 days for $46,400 more": the next count that is faster and within every limit.
@@ -238,7 +245,7 @@ std::string step_up(const DecideView& view, const DecisionRow& chosen) {
     if (row.count <= chosen.count || saved <= Seconds(0.0) || excluded(row.count)) continue;
     if (view.decision.relative || view.decision.scaling != Scaling::strong) return "";
     std::string text =
-        fmt::format("; {} saves {}", row.count, format_quantity(number(saved), Unit::seconds));
+        fmt::format("; {} would save {}", row.count, format_quantity(number(saved), Unit::seconds));
     if (!row.cost || !chosen.cost) return text;
     const Dollars more = row.cost->value - chosen.cost->value;
     return text + (more > Dollars(0.0) ? " for " + decision_money(view, more) + " more"
@@ -250,9 +257,8 @@ std::string step_up(const DecideView& view, const DecisionRow& chosen) {
 /// Without a full stop. `before` will stand before it.
 std::string headline(const DecideView& view, const DecisionRow& chosen, const std::string& before) {
   const auto as = [&](const std::string& chosen_for) {
-    return fmt::format("{}{}{}, {}: {}",
+    return fmt::format("{}Take {}, {}: {}",
                        before,
-                       take_word,
                        named_count(view.decision, chosen.count),
                        chosen_for,
                        figures(view, chosen));
@@ -365,25 +371,6 @@ std::string quality_line(const Decision& decision) {
   return text;
 }
 
-/// What more of the quality costs where it comes with more work: by the last step that reached
-/// more, per 1, 0.1, 0.01 ... of it; else empty.
-std::string quality_price_line(const DecideView& view) {
-  std::string text;
-  double unit = 0.0;
-  for (const MarginalStep& step : view.decision.steps) {
-    if (!step.quality_cost) continue;
-    if (text.empty()) unit = std::pow(10.0, std::floor(std::log10(step.quality_gained)));
-    const Dollars each = *step.quality_cost * (unit / step.quality_gained);
-    text += fmt::format("{}{}{} from {} to {}",
-                        text.empty() ? "" : ", ",
-                        format_money(number(each), view.options.currency),
-                        text.empty() ? fmt::format(" for each {:g} of it", unit) : "",
-                        step.from,
-                        step.to);
-  }
-  return text.empty() ? "" : "More work, better quality: " + text + ".";
-}
-
 /// What an hour of waiting must be worth for larger counts to be the choice, where the bill has no
 /// price per hour and the cheapest count is asked for; else empty.
 std::string value_of_waiting_line(const DecideView& view) {
@@ -418,6 +405,12 @@ double rounded_up(double amount) {
   return step * std::ceil(amount / step - 1e-9);
 }
 
+/// What is paid at most: no waiting.
+Dollars bill_of(const Decision& decision, const DecisionRow& row) {
+  const Prices prices = decision.request.metrics.prices.value_or(Prices{});
+  return row.cost->high() - prices.value_of_time * row.wall().high();
+}
+
 /// Where no count meets both deadline and budget, what would: "No count meets both limits: $3,040
 /// makes 24 h with 64 GPUs; $2,500 takes 30 h with 32."; else empty.
 std::string conflict_sentence(const DecideView& view) {
@@ -425,10 +418,7 @@ std::string conflict_sentence(const DecideView& view) {
   const Rubric& rubric = decision.request.rubric;
   const auto deadline = deadline_of(rubric);
   if (!deadline || !rubric.budget) return "";
-  const auto billed = [&](const DecisionRow& row) {
-    const Prices prices = decision.request.metrics.prices.value_or(Prices{});
-    return row.cost->high() - prices.value_of_time * row.wall().high();
-  };
+  const auto billed = [&](const DecisionRow& row) { return bill_of(decision, row); };
   const DecisionRow* in_time = nullptr;  // the cheapest of those
   const DecisionRow* paid = nullptr;     // the fastest of those
   for (const DecisionRow& row : decision.rows) {
@@ -485,12 +475,13 @@ std::string budget_line(const DecideView& view) {
   const auto& exclusions = decision.rubric.exclusions;
   const auto over = std::ranges::find(exclusions, GateKind::budget, &Exclusion::gate);
   if (over == exclusions.end() || over->counts.size() != decision.rows.size()) return "";
-  const DecisionRow& cheapest = decision.row(decision.named.cheapest);
+  const auto bill = [&](const DecisionRow& row) { return bill_of(decision, row); };
+  const DecisionRow& cheapest = *std::ranges::min_element(decision.rows, {}, bill);
   return fmt::format(
       "No count is within the budget of {}: the cheapest, {}, costs up to {}; allow that.",
       format_money(number(*decision.request.rubric.budget), view.options.currency),
       named_count(decision, cheapest.count),
-      format_money(number(rounded_up(cheapest.cost->high().value())), view.options.currency));
+      format_money(number(rounded_up(bill(cheapest).value())), view.options.currency));
 }
 
 /// What another way to pay does better; else empty.
@@ -498,15 +489,15 @@ std::string better_way_sentence(const DecideView& view) {
   const Decision& decision = view.decision;
   const auto& way = decision.better_way;
   if (!way) return "";
-  const std::string text = fmt::format("Take {} by {}, {} within every limit: {} in {}",
+  const std::string text = fmt::format("Take {} as {}, {} within every limit: {} in {}",
                                        named_count(decision, way->count),
                                        way->regime,
                                        word_of(decision.rubric.objective),
                                        decision_money(view, way->cost),
                                        format_quantity(number(way->time), Unit::seconds));
-  if (!decision.rubric.chosen) return text + "; at the price given no count is.";
+  if (!decision.rubric.chosen) return text + "; at the price given no count would do.";
   const DecisionRow& row = decision.row(*decision.rubric.chosen);
-  return fmt::format("{}; at the price given {} ({}, {}).",
+  return fmt::format("{}; at the price given take {} ({}, {}).",
                      text,
                      row.count,
                      decision_money(view, row.cost->value),
@@ -526,6 +517,88 @@ std::string no_count_sentence(const DecideView& view) {
          ".";
 }
 
+/// Of models that grow with the count: none of the counts is best.
+Verdict judge_growth(const DecideView& view) {
+  Verdict verdict;
+  verdict.headline = growth_headline(view.decision);
+  verdict.lines = {
+      reading_line(view),
+      utilisation_line(view.decision),
+      "No count is best: other models are other work. Two counts of one model would say."};
+  std::erase(verdict.lines, "");
+  return verdict;
+}
+
+/// The count to take, or the forecast that was asked for, and what belongs to it.
+void take_count(const DecideView& view, bool brief, Verdict& verdict) {
+  const Decision& decision = view.decision;
+  std::vector<std::string>& lines = verdict.lines;
+  const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
+  const std::string take = headline(view, chosen, brief ? "Yes: " : "");
+  const std::string other = better_way_sentence(view);
+  verdict.headline = other.empty() ? cliff_sentence(decision) + take + "." : other;
+  verdict.answer = Answer::yes;
+  const std::vector<std::string> forecasts = forecast_sentences(view);
+  if (!forecasts.empty()) {
+    lines.push_back(verdict.headline);
+    verdict.headline =
+        if_it_fits(forecasts.front(),
+                   "; of those measured take " + named_count(decision, chosen.count)) +
+        ".";
+    for (const std::string& further : std::span(forecasts).subspan(1))
+      lines.push_back(further + ".");
+  } else if (!decision.request.forecast_counts.empty() && decision.law_forecast) {
+    lines.push_back(fmt::format("No forecast: {}.", said(decision.law_forecast->basis)));
+  }
+  for (const Finding& remark : decision.remarks)
+    if (remark.id == FindingId::columns_may_say_work)
+      lines.push_back(capitalised(said(remark, view.options.audience)) + ".");
+  const std::string next = step_up(view, chosen);
+  if (!next.empty() && other.empty() && !take.ends_with(next))
+    lines.push_back(next.substr(2) + ".");
+  if (!decision.attributed() && decision.rows.back().efficiency.value < 1.0) {
+    // Threads and processes are of programs that `trace` need not know.
+    const bool traced =
+        decision.ledgers.empty() &&
+        (decision.noun.empty() || decision.noun == "GPUs" || decision.noun == "nodes");
+    lines.push_back(fmt::format("Cause of the loss unknown: {}{}.",
+                                said(decision.diagnosis.no_cause),
+                                !traced
+                                    ? ""
+                                    : view.words(", or record two counts with `scaleworth trace`",
+                                                 ", or recordings of two counts")));
+  }
+}
+
+/// What follows the headline of any answer: cause, counts, limits, costs.
+void add_lines(const DecideView& view, bool brief, std::vector<std::string>& lines) {
+  const Decision& decision = view.decision;
+  if (!brief) lines.push_back(utilisation_line(decision));
+  // What to do about it comes before the figures.
+  lines.push_back(cause_line(view));
+  std::ranges::copy(sentences(decision.edge), std::back_inserter(lines));
+  if (!brief)
+    lines.insert(lines.end(),
+                 {overtaking_line(decision), scaled_work_line(decision), remedy_line(view)});
+  lines.insert(
+      lines.end(),
+      {straggler_line(view), counts_line(view, brief), rule_line(view), equivalent_line(decision)});
+  std::ranges::copy(deadline_lines(view), std::back_inserter(lines));
+  for (const Exclusion& exclusion : decision.rubric.exclusions) {
+    lines.push_back(
+        fmt::format("Excluded, {}: {}.", said(exclusion.reason), count_ranges(exclusion.counts)));
+  }
+  lines.push_back(sentence(decision.diagnosis.factor_note));
+  if (!brief) {
+    lines.insert(lines.end(),
+                 {latency_line(view),
+                  bounds_line(decision),
+                  plateau_line(decision),
+                  value_of_waiting_line(view)});
+  }
+  lines.push_back(quality_line(decision));
+  std::ranges::copy(cost_lines(view), std::back_inserter(lines));
+}
 }  // namespace
 
 std::string named_count(const Decision& decision, int count) {
@@ -585,34 +658,14 @@ std::string decision_money(const DecideView& view, Dollars money) {
                : format_money(number(money), currency);
 }
 
-std::string judged_knee(const KneeSet& knees) {
-  const KneeKind kind = judged_by(knees.request);
-  if (kind == KneeKind::cost) return knees.laws ? "cost optimum by the laws" : "cost optimum";
-  return "knee at " + knee_name(kind, knees.request);
-}
-
-std::string knee_name(KneeKind kind, const KneeRequest& request) {
-  if (kind != KneeKind::efficiency) return word_of(kind);
-  return fmt::format("efficiency >= {:g}{}",
-                     request.threshold,
-                     request.threshold_given ? "" : " (default threshold)");
-}
-
 Verdict judge_decision(const DecideView& view, bool brief) {
   const Decision& decision = view.decision;
+  if (decision.growing_models) return judge_growth(view);
   Verdict verdict;
   std::vector<std::string>& lines = verdict.lines;
-  if (decision.growing_models) {
-    verdict.headline = growth_headline(decision);
-    lines = {reading_line(view),
-             utilisation_line(decision),
-             "No count is best: other models are other work. Two counts of one model would say."};
-    std::erase(lines, "");
-    return verdict;
-  }
-  if (!decision.doubts.empty()) {
-    verdict.headline = not_reliable(decision.doubts);
-    lines = sentences(decision.doubts, view.options.audience);
+  if (!decision.warnings.empty()) {
+    verdict.headline = not_reliable(decision.warnings);
+    lines = told_below(decision.warnings, view.options.audience);
     lines.push_back(figures_alone(view));
   } else if (!decision.rubric.chosen) {
     verdict.answer = Answer::no;
@@ -623,64 +676,10 @@ Verdict judge_decision(const DecideView& view, bool brief) {
                                    figures(view, row),
                                    row.count);
   } else {
-    const DecisionRow& chosen = decision.row(*decision.rubric.chosen);
-    const std::string take = headline(view, chosen, brief ? "Yes: " : "");
-    const std::string other = better_way_sentence(view);
-    verdict.headline = other.empty() ? cliff_sentence(decision) + take + "." : other;
-    verdict.answer = Answer::yes;
-    const std::vector<std::string> forecasts = forecast_sentences(view);
-    if (!forecasts.empty()) {
-      lines.push_back(verdict.headline);
-      verdict.headline =
-          if_it_fits(forecasts.front(),
-                     "; of the measured ones take " + named_count(decision, chosen.count)) +
-          ".";
-      for (const std::string& further : std::span(forecasts).subspan(1))
-        lines.push_back(further + ".");
-    } else if (!decision.request.forecast_counts.empty() && decision.law_forecast) {
-      lines.push_back(fmt::format("No forecast: {}.", said(decision.law_forecast->basis)));
-    }
-    for (const Finding& remark : decision.remarks)
-      if (remark.id == FindingId::columns_may_say_work)
-        lines.push_back(capitalised(said(remark, view.options.audience)) + ".");
-    const std::string next = step_up(view, chosen);
-    if (!next.empty() && other.empty() && !take.ends_with(next))
-      lines.push_back(next.substr(2) + ".");
-    if (!decision.attributed()) {
-      lines.push_back(fmt::format("Cause of the loss unknown: {}{}.",
-                                  said(decision.diagnosis.no_cause),
-                                  !decision.ledgers.empty()
-                                      ? ""
-                                      : view.words(", or record two counts with `scaleworth trace`",
-                                                   ", or recordings of two counts")));
-    }
+    take_count(view, brief, verdict);
   }
   lines.insert(lines.begin(), {reading_line(view), scatter_line(decision)});
-  if (!brief) lines.push_back(utilisation_line(decision));
-  // What to do about it comes before the figures.
-  lines.push_back(cause_line(view));
-  std::ranges::copy(sentences(decision.edge), std::back_inserter(lines));
-  if (!brief)
-    lines.insert(lines.end(),
-                 {overtaking_line(decision), scaled_work_line(decision), remedy_line(view)});
-  lines.insert(
-      lines.end(),
-      {straggler_line(view), counts_line(view, brief), rule_line(view), equivalent_line(decision)});
-  std::ranges::copy(deadline_lines(view), std::back_inserter(lines));
-  for (const Exclusion& exclusion : decision.rubric.exclusions) {
-    lines.push_back(
-        fmt::format("Excluded, {}: {}.", said(exclusion.reason), count_ranges(exclusion.counts)));
-  }
-  lines.push_back(sentence(decision.diagnosis.factor_note));
-  if (!brief) {
-    lines.insert(lines.end(),
-                 {latency_line(view),
-                  bounds_line(decision),
-                  plateau_line(decision),
-                  value_of_waiting_line(view)});
-  }
-  lines.insert(lines.end(), {quality_line(decision), quality_price_line(view)});
-  std::ranges::copy(cost_lines(view), std::back_inserter(lines));
+  add_lines(view, brief, lines);
   std::erase(lines, "");
   return verdict;
 }

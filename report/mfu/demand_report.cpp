@@ -10,7 +10,7 @@
 
 namespace scaleworth::report {
 namespace {
-constexpr double hours_per_month = 730.0;  // 8760 / 12
+constexpr double hours_per_month = hours_per_year / 12.0;
 
 std::string money(const DemandView& view, double amount) {
   return format_money(number(amount), view.options.currency);
@@ -39,29 +39,27 @@ std::string gpus_text(const DemandView& view, int replicas) {
 }
 
 std::string way_name(const PaymentWay& way) {
-  if (way.payment == Payment::committed) return way.name;
-  if (way.payment == Payment::mixed) return way.name + ", rent the rest by the hour";
   if (way.payment == Payment::api) return "API";
-  return way.payment == Payment::fixed       ? "rent all of the time"
-         : way.payment == Payment::following ? "rent by the hour"
-                                             : "rent all of the time, the rest to the API";
+  std::string text = way.rented > 0 ? "rent by the hour" : "rent all of the time";
+  if (!way.name.empty()) text = way.name;
+  if (way.payment == Payment::mixed)
+    text += ", rent the rest by the hour";
+  else if (!way.name.empty() && way.rented > 0)
+    text += fmt::format(", rent {} by the hour", way.rented);
+  return text + (way.payment >= Payment::mixed_api ? ", the rest to the API" : "");
 }
 
 /// What to do, as a command: "Rent 6 GPUs (3 replicas of 2)".
 std::string action_of(const DemandView& view, const PaymentWay* way) {
-  const int all = view.answer.replicas;
-  if (way == nullptr) return "Take " + gpus_text(view, all);
-  if (way->payment == Payment::fixed) return "Rent " + gpus_text(view, all);
-  if (way->payment == Payment::following)
-    return fmt::format("Rent up to {} by the hour", gpus_text(view, all));
-  if (way->payment == Payment::committed)
-    return fmt::format("Take {} as {}", gpus_text(view, all), way->name);
-  if (way->payment == Payment::mixed)
-    return fmt::format("Take {} as {} and rent up to {} more by the hour",
-                       gpus_text(view, way->replicas),
-                       way->name,
-                       (all - way->replicas) * view.question.gpus_per_replica);
-  return fmt::format("Rent {} and leave the rest to the API", gpus_text(view, way->replicas));
+  if (way == nullptr) return "Take " + gpus_text(view, view.answer.replicas);
+  const int rented = way->rented * view.question.gpus_per_replica;
+  std::string action =
+      !way->name.empty() ? fmt::format("Take {} as {}", gpus_text(view, way->replicas), way->name)
+      : rented > 0       ? fmt::format("Rent up to {} by the hour", gpus_text(view, way->rented))
+                         : "Rent " + gpus_text(view, way->replicas);
+  if (!way->name.empty() && rented > 0)
+    action += fmt::format(" and rent up to {} more by the hour", rented);
+  return way->payment >= Payment::mixed_api ? action + " and leave the rest to the API" : action;
 }
 
 std::string rate_text(double requests_per_s) {
@@ -136,8 +134,10 @@ std::string use_line(const DemandView& view) {
 }
 
 std::string duty_line(const DemandView& view) {
-  const auto* own = find_in(view.answer.ways, Payment::fixed, &PaymentWay::payment);
-  if (own == nullptr || !view.answer.full_cost) return "";
+  if (!view.answer.full_cost) return "";
+  const PaymentWay* own = &view.answer.ways.front();
+  if (own->payment == Payment::api)
+    own = find_in(view.answer.ways, Payment::fixed, &PaymentWay::payment);
   return fmt::format(
       "A million output tokens with prompts costs {} at full use, {:.3g} times that here: {}.",
       money(view, view.answer.full_cost->value()),
@@ -241,10 +241,12 @@ Verdict judge_demand(const DemandView& view) {
   Verdict verdict;
   if (!answer.capacity) {
     verdict.answer = Answer::no;
+    const double least = answer.curve.front().concurrency;
     verdict.headline = fmt::format(
-        "No load keeps {}: concurrency {:g} exceeds it; relax it, or measure smaller loads.",
+        "No load keeps {}: concurrency {:g} exceeds it; {}.",
         limits_text(view),
-        answer.curve.front().concurrency);
+        least,
+        least > 1.0 ? "relax it, or measure smaller loads" : "relax it, or take a faster server");
     return verdict;
   }
   const bool api = !answer.ways.empty() && answer.ways.front().payment == Payment::api;
@@ -265,20 +267,21 @@ Verdict judge_demand(const DemandView& view) {
 
 constexpr std::size_t few_remarks = 3;  // stand below the first sentence
 
-/// Of what was asked, with the doubts of the input before it.
+/// Of what was asked, with the warnings of the input before it.
 Verdict judge(const DemandView& view) {
   const bool latencies = view.answer.curve.empty();
   Verdict verdict = latencies                     ? judge_latencies(view)
                     : view.question.hours.empty() ? judge_loads(view)
                                                   : judge_demand(view);
-  const auto doubts = said(view.names.doubts);
+  const auto& warnings = view.names.warnings;
   const auto remarks = said(view.names.remarks);
   if (remarks.size() <= few_remarks)
     verdict.lines.insert(verdict.lines.end(), remarks.begin(), remarks.end());
-  if (doubts.empty()) return verdict;
+  if (warnings.empty()) return verdict;
   verdict.answer = Answer::unknown;
-  verdict.headline = not_reliable(doubts.front(), doubts.size(), "measure that again");
-  verdict.lines.insert(verdict.lines.begin(), doubts.begin(), doubts.end());
+  verdict.headline = not_reliable(warnings);
+  const auto below = told_below(warnings, view.options.audience);
+  verdict.lines.insert(verdict.lines.begin(), below.begin(), below.end());
   return verdict;
 }
 
@@ -539,7 +542,7 @@ void demand_document(Fields& json, const DemandView& view, const Document& whole
   json("left_out_errors", answer.errors);
   json.array("curve", answer.curve, service_point);
   json.array("latencies", answer.latencies, sampled_latency);
-  json.members("doubts", said(view.names.doubts), "remarks", said(view.names.remarks));
+  json.members("doubts", said(view.names.warnings), "remarks", said(view.names.remarks));
 }
 }  // namespace
 

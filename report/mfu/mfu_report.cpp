@@ -140,7 +140,7 @@ constexpr double tera = 1e12;
 
 /// Part of a peak that no whole step is believed to exceed, while single products do: 0.46 is
 /// published of PaLM (Chowdhery 2022), 0.52 of a trillion parameters (Narayanan 2021). Too small,
-/// it would doubt a true run; too large, it lets a rate of other GPUs pass.
+/// a true run is warned of; too large, it lets a rate of other GPUs pass.
 constexpr double most_of_a_step = 0.85;
 
 std::string of_peak(const Utilisation& one) {
@@ -164,11 +164,7 @@ std::string headline(const MfuView& view) {
                   of_peak(first),
                   view.question.gpus == 1 ? "one" : fmt::format("each of {}", view.question.gpus),
                   view.names.gpu);
-  return if_it_fits(amount,
-                    words_for(view.options.audience,
-                              "; scaleworth attribute shows the rest",
-                              "; recordings of steps show the rest")) +
-         ".";
+  return if_it_fits(amount, "; recorded steps show the rest") + ".";
 }
 
 std::string throughput_line(const MfuView& view) {
@@ -355,32 +351,36 @@ Verdict judge_runs(const RunsView& view) {
   const RunUse& least = *std::ranges::min_element(runs, {}, &RunUse::mfu);
   Verdict verdict;
   verdict.answer = best.mfu() > most_of_a_step ? Answer::no : Answer::yes;
-  std::string text = fmt::format("{} has the largest MFU, {:.1f} %", best.name, 100.0 * best.mfu());
   constexpr double same = 1.005;
-  if (runs.size() > 1 && best.mfu() < same * least.mfu())
+  std::string text = fmt::format("{} has the largest MFU, {:.1f} %, {} the least, {:.1f} %",
+                                 best.name,
+                                 100.0 * best.mfu(),
+                                 least.name,
+                                 100.0 * least.mfu());
+  if (runs.size() == 1)
+    text = fmt::format("{} has an MFU of {:.1f} %", best.name, 100.0 * best.mfu());
+  else if (best.mfu() < same * least.mfu())
     text = fmt::format("All {} runs have the same MFU, {:.1f} %", runs.size(), 100.0 * best.mfu());
-  else if (runs.size() > 1)
-    text += fmt::format(", {:.3g} times the least, {:.1f} % of {}",
-                        best.mfu() / least.mfu(),
-                        100.0 * least.mfu(),
-                        least.name);
   constexpr double far = 1.25;  // conventions and recomputation part two figures of a run by less
   const auto odd = std::ranges::find_if(runs, [](const RunUse& one) {
     return std::abs(std::log(one.stated_mfu.value_or(one.mfu()) / one.mfu())) > std::log(far);
   });
-  std::string doubt;
+  std::string warning;
   if (verdict.answer == Answer::no)
-    doubt =
+    warning =
         fmt::format("{}: {:.1f} % is more than whole steps reach", best.name, 100.0 * best.mfu());
   else if (odd != runs.end())
-    doubt = fmt::format("{}: the table says MFU {:.1f} %, its rate says {:.1f} %",
-                        odd->name,
-                        100.0 * *odd->stated_mfu,
-                        100.0 * odd->mfu());
-  if (!doubt.empty() && verdict.answer == Answer::yes) verdict.answer = Answer::unknown;
-  verdict.headline = doubt.empty()
-                         ? if_it_fits(text, ": record a step of that to see what it loses") + "."
-                         : not_reliable(doubt, 1, "check its rate, GPUs, peak and number format");
+    warning = fmt::format("{}: the table says MFU {:.1f} %, its rate says {:.1f} %",
+                          odd->name,
+                          100.0 * *odd->stated_mfu,
+                          100.0 * odd->mfu());
+  if (!warning.empty() && verdict.answer == Answer::yes) verdict.answer = Answer::unknown;
+  verdict.headline =
+      warning.empty()
+          ? if_it_fits(text,
+                       fmt::format(": record a step of {} to see what it loses", least.name)) +
+                "."
+          : not_reliable(warning, 1, "check its rate, GPUs, peak and number format");
   verdict.lines = {cheapest_line(view)};
   std::erase(verdict.lines, "");
   return verdict;
@@ -445,13 +445,17 @@ std::string memory_headline(const MemoryView& view) {
                        memory_size(least.states + least.activations / *tensor),
                        each);
   if (found != needs.end())
-    return fmt::format("{} fits: {}{}; {} the fewest.",
-                       who,
-                       memory_size(shown.total()),
-                       each,
-                       *least.smallest == 1 ? "1 is" : fmt::format("{} are", *least.smallest));
+    return if_it_fits(fmt::format("{} fits: {}{}; {} GPUs at least",
+                                  who,
+                                  memory_size(shown.total()),
+                                  each,
+                                  *shown.smallest),
+                      *least.smallest < *shown.smallest
+                          ? fmt::format(", {} with ZeRO {}", *least.smallest, least.zero)
+                          : "") +
+           ".";
   return least.smallest
-             ? fmt::format("{} does not fit: take {}, {}.", who, *least.smallest, way)
+             ? fmt::format("{} does not fit: take {} GPUs, with {}.", who, *least.smallest, way)
              : fmt::format("{} fits no count: activations take {} of {}: shorten the sequence.",
                            who,
                            memory_size(least.activations),

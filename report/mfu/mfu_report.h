@@ -25,7 +25,7 @@ struct MfuNames {
   std::optional<Finding> bandwidth_basis = {};
   std::optional<Finding> link_basis = {};
   std::vector<Finding> remarks = {};
-  std::vector<Finding> doubts = {};  // why the input may be wrong
+  std::vector<Finding> warnings = {};  // why the input may be wrong
 };
 
 // In each of the report's formats: what a training run makes of its GPUs, what a training budget is

@@ -65,7 +65,7 @@ std::string rule_text(const model::UnmetRule& one) {
 }
 
 std::string unmet_text(const CheckResult& result) {
-  return fmt::format("no figure of this run is under {}, first {}",
+  return fmt::format("no figure of this run fits {}, first {}",
                      counted(result.unmet.size(), "rule"),
                      rule_text(result.unmet.front()));
 }
@@ -94,13 +94,13 @@ std::string fail_sentence(const CheckedFigure& first,
                           double percent) {
   if (!bounds.empty())
     return if_it_fits(fmt::format("Fail: {} lie outside {}", of_all, bounds),
-                      fmt::format("; first {}: {}, not {}",
+                      fmt::format("; mainly {}: {}, not {}",
                                   figure_text(first.figure),
                                   value_text(first.figure, first.figure.b),
                                   reference_text(first))) +
            ".";
   return if_it_fits(fmt::format("Fail: {} have lost {:g} % or more", of_all, percent),
-                    fmt::format("; first {}: {} of the baseline",
+                    fmt::format("; mainly {}: {} of the baseline",
                                 figure_text(first.figure),
                                 gain_text(first.figure))) +
          ".";
@@ -165,7 +165,7 @@ std::string check_headline(const ComparedRun& run,
   if (result.measured_once > 0)
     text += fmt::format(" Not judged, because measured once: {}.",
                         counted(result.measured_once, "figure"));
-  if (!result.unmet.empty()) text += " Besides, " + unmet_text(result) + ".";
+  if (!result.unmet.empty()) text += " " + capitalised(unmet_text(result)) + ": correct it.";
   return text;
 }
 
@@ -201,7 +201,7 @@ Document compose_check(const ComparedRun& run,
   document.subtitle = fmt::format(
       "run: {}; against: {}; tolerance {:g} %", run.name, baseline.name, 100.0 * tolerance);
   document.verdict.headline =
-      own_doubts(run, baseline) + check_headline(run, baseline, result, tolerance);
+      own_warnings(run, baseline) + check_headline(run, baseline, result, tolerance);
   document.sections =
       with_content({{"checked", "Checked", {}, {}, {checked_table(result)}},
                     {"unmatched", "Not compared", {}, {}, {unmatched_table(comparison)}},
@@ -369,7 +369,7 @@ std::string render_check_as(CheckFormat format,
                             const CheckResult& result,
                             double tolerance) {
   const std::string headline =
-      own_doubts(run, baseline) + check_headline(run, baseline, result, tolerance);
+      own_warnings(run, baseline) + check_headline(run, baseline, result, tolerance);
   if (format == CheckFormat::prometheus) return prometheus(result);
   if (format == CheckFormat::github) return github(headline, result);
   return junit(

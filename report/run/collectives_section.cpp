@@ -77,10 +77,10 @@ Number large_busbw(const CollectiveResult& result) {
   return number(large_bus_bandwidth(result.points));
 }
 
-std::string strays_of(const CollectiveResult& result) {
+std::string outliers_of(const CollectiveResult& result) {
   const auto fit = chosen_fit(result);
-  if (!fit || fit->strays.empty()) return "none";
-  return listed(fit->strays, [](Bytes size) { return format_quantity(size, Unit::bytes); });
+  if (!fit || fit->outliers.empty()) return "none";
+  return listed(fit->outliers, [](Bytes size) { return format_quantity(size, Unit::bytes); });
 }
 
 Table fits(const Collectives& collectives) {
@@ -98,7 +98,7 @@ Table fits(const Collectives& collectives) {
                    of_fit<CollectiveResult>(&CommunicationFit::held_out_error)},
                   {measure("worst_held_out_error", "worst", Unit::percent),
                    of_fit<CollectiveResult>(&CommunicationFit::worst_held_out_error)},
-                  {measure("strays", "stray sizes"), strays_of}});
+                  {measure("strays", "stray sizes"), outliers_of}});
   return make_table("collective_fits",
                     "Cost of a collective by message size",
                     collectives,
@@ -197,11 +197,6 @@ CollectiveMode plain_mode(const Results& results) {
   return isolated || results.empty() ? CollectiveMode::isolated : results.front().mode;
 }
 
-/// Such calls out of place: what the others are compared with.
-bool is_plain(const AlgorithmResult& result, CollectiveMode mode) {
-  return result.mode == mode && !result.in_place;
-}
-
 bool is_whole(const AlgorithmResult& result) {
   return result.selection.symbol<RankSelection>(Parameter::selection) == RankSelection::all;
 }
@@ -250,7 +245,8 @@ Table choices(const Results& results) {
   std::vector<Nested<AlgorithmResult, ChosenPoint>> rows;  // the largest size of each
   std::vector<Bytes> largest;                              // among all ranks
   for (const AlgorithmResult& result : results) {
-    if (!is_plain(result, mode) || result.chosen.empty()) continue;
+    // The others are compared with such calls out of place.
+    if (result.mode != mode || result.in_place || result.chosen.empty()) continue;
     rows.push_back({{&result, &result.chosen.back()}});
     if (is_whole(result)) largest.push_back(result.chosen.back().point.message);
   }
@@ -399,83 +395,12 @@ void put_fit(Fields& json, const CommunicationFit& one) {
   json.members("held_out_error", one.held_out_error);
   json.members("worst_held_out_error", one.worst_held_out_error);
   json.members("median_residual", one.median_residual);
-  json("stray_bytes", one.strays);
+  json("stray_bytes", one.outliers);
   json.array("curve", one.curve, [](Fields& of, const CurveKnot& knot) {
     of.members("message_bytes", std::exp(knot.size), "time_s", std::exp(knot.time));
   });
 }
-}  // namespace
 
-Section collectives_section(const Collectives& collectives,
-                            const Results& algorithms,
-                            const std::vector<LinkLevel>& levels,
-                            const CommunicationModel& communication) {
-  Section section{"collectives", "Collectives: what communication costs", {}, {}, {}};
-  if (!collectives.empty()) {
-    section.tables = {
-        fits(collectives),
-        ends(collectives),
-        all_detail(make_table(
-            "collective_points",
-            "Every size",
-            nested(collectives, &CollectiveResult::points),
-            {{parameter("collective", "collective"), &CollectiveResult::collective},
-             {parameter("mode", "mode"), &CollectiveResult::mode},
-             {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
-             {parameter("message_bytes", "message", Unit::bytes), &CollectivePoint::message},
-             {measure("time", "time", Unit::seconds).in_own_scale(), &CollectivePoint::time},
-             {measure("algbw", "algbw", Unit::bytes_per_second), algorithm_bandwidth},
-             {measure("busbw", "busbw", Unit::bytes_per_second), bus_bandwidth}}))};
-  }
-  if (!levels.empty()) section.tables.insert(section.tables.begin(), level_table(levels));
-  for (Table (*make)(const Results&) : {&choices, &regimes, &lines, &points}) {
-    Table table = make(algorithms);
-    if (!table.rows.empty()) section.tables.push_back(std::move(table));
-  }
-  section.lead = mapped(communication.changes(), change_text);
-  return section;
-}
-
-void put_algorithms(Fields& json, const AlgorithmResult& result) {
-  json("topology", selection_text(result.selection));
-  json.object("fit", result.fit, put_fit);
-  json.members("collective", result.collective, "mode", result.mode, "ranks", result.ranks);
-  json.members("in_place", result.in_place);
-  json.members("shared_gpu", result.shared_gpu);
-  json.array("regimes", result.regimes, [](Fields& of, const AlgorithmRegime& one) {
-    put_way(of, one);
-    of.members("smallest_bytes", one.smallest, "largest", one.largest);
-  });
-  json.array("lines", result.lines, [](Fields& of, const AlgorithmLine& one) {
-    const auto* segment = segment_of(one);
-    put_way(of, one);
-    of("alpha_s", segment ? std::optional(segment->alpha) : std::nullopt);
-    of("beta_s_per_byte", segment ? std::optional(segment->beta) : std::nullopt);
-    of.members("held_out_error", one.fit.held_out_error);
-    of.array("points", one.points, [](Fields& each, const CollectivePoint& point) {
-      each.members("message_bytes", point.message, "time_s", point.time);
-    });
-  });
-  json.array("chosen", result.chosen, [](Fields& of, const ChosenPoint& one) {
-    put_point(of, one.point);
-    of("wire_bytes_per_s", one.wire_bandwidth);
-    of.object("ran", one, put_way);
-    of.members("fastest_line", one.fastest_line);
-  });
-}
-
-void put_collective(Fields& json, const CollectiveResult& result) {
-  const bool any = result.chosen < result.fits.size();
-  json.members("collective", result.collective, "mode", result.mode, "ranks", result.ranks);
-  json("chosen_form", any ? std::optional(result.fits[result.chosen].form) : std::nullopt);
-  json("large_busbw_bytes_per_s", large_bus_bandwidth(result.points));
-  json.array("fits", result.fits, put_fit);
-  json.array("points", result.points, put_point);
-}
-
-// An all-reduce by stated latency and bandwidth.
-
-namespace {
 const char* schedule_name(Schedule schedule) {
   constexpr std::array names{"ring",
                              "double binary tree",
@@ -564,6 +489,75 @@ void price_members(Fields& json,
   json("exceeds_compute_from_ranks", answer.exceeds_compute);
 }
 }  // namespace
+
+Section collectives_section(const Collectives& collectives,
+                            const Results& algorithms,
+                            const std::vector<LinkLevel>& levels,
+                            const CommunicationModel& communication) {
+  Section section{"collectives", "Collectives: what communication costs", {}, {}, {}};
+  if (!collectives.empty()) {
+    section.tables = {
+        fits(collectives),
+        ends(collectives),
+        all_detail(make_table(
+            "collective_points",
+            "Every size",
+            nested(collectives, &CollectiveResult::points),
+            {{parameter("collective", "collective"), &CollectiveResult::collective},
+             {parameter("mode", "mode"), &CollectiveResult::mode},
+             {parameter("ranks", "ranks", Unit::count), &CollectiveResult::ranks},
+             {parameter("message_bytes", "message", Unit::bytes), &CollectivePoint::message},
+             {measure("time", "time", Unit::seconds).in_own_scale(), &CollectivePoint::time},
+             {measure("algbw", "algbw", Unit::bytes_per_second), algorithm_bandwidth},
+             {measure("busbw", "busbw", Unit::bytes_per_second), bus_bandwidth}}))};
+  }
+  if (!levels.empty()) section.tables.insert(section.tables.begin(), level_table(levels));
+  for (Table (*make)(const Results&) : {&choices, &regimes, &lines, &points}) {
+    Table table = make(algorithms);
+    if (!table.rows.empty()) section.tables.push_back(std::move(table));
+  }
+  section.lead = mapped(communication.changes(), change_text);
+  return section;
+}
+
+void put_algorithms(Fields& json, const AlgorithmResult& result) {
+  json("topology", selection_text(result.selection));
+  json.object("fit", result.fit, put_fit);
+  json.members("collective", result.collective, "mode", result.mode, "ranks", result.ranks);
+  json.members("in_place", result.in_place);
+  json.members("shared_gpu", result.shared_gpu);
+  json.array("regimes", result.regimes, [](Fields& of, const AlgorithmRegime& one) {
+    put_way(of, one);
+    of.members("smallest_bytes", one.smallest, "largest", one.largest);
+  });
+  json.array("lines", result.lines, [](Fields& of, const AlgorithmLine& one) {
+    const auto* segment = segment_of(one);
+    put_way(of, one);
+    of("alpha_s", segment ? std::optional(segment->alpha) : std::nullopt);
+    of("beta_s_per_byte", segment ? std::optional(segment->beta) : std::nullopt);
+    of.members("held_out_error", one.fit.held_out_error);
+    of.array("points", one.points, [](Fields& each, const CollectivePoint& point) {
+      each.members("message_bytes", point.message, "time_s", point.time);
+    });
+  });
+  json.array("chosen", result.chosen, [](Fields& of, const ChosenPoint& one) {
+    put_point(of, one.point);
+    of("wire_bytes_per_s", one.wire_bandwidth);
+    of.object("ran", one, put_way);
+    of.members("fastest_line", one.fastest_line);
+  });
+}
+
+void put_collective(Fields& json, const CollectiveResult& result) {
+  const bool any = result.chosen < result.fits.size();
+  json.members("collective", result.collective, "mode", result.mode, "ranks", result.ranks);
+  json("chosen_form", any ? std::optional(result.fits[result.chosen].form) : std::nullopt);
+  json("large_busbw_bytes_per_s", large_bus_bandwidth(result.points));
+  json.array("fits", result.fits, put_fit);
+  json.array("points", result.points, put_point);
+}
+
+// An all-reduce by stated latency and bandwidth.
 
 std::string render_price(const model::AllReduceQuestion& question, const RenderOptions& options) {
   const AllReduceAnswer answer = answer_all_reduce(question);

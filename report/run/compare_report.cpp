@@ -11,19 +11,19 @@
 #include <cmath>
 
 namespace scaleworth::report {
-std::string own_doubts(const ComparedRun& a, const ComparedRun& b) {
+std::string own_warnings(const ComparedRun& a, const ComparedRun& b) {
   Words first;
-  std::size_t doubts = 0;
+  std::size_t warnings = 0;
   for (const ComparedRun* one : {&a, &b}) {
     if (one->run == nullptr) continue;                           // what the links allow, or rules
     if (model::wrong_results(*one->run).settings > 0) continue;  // the headline says so
-    for (const Finding& of : run_findings(*one->run, model::analyse(*one->run, {})).doubts) {
-      if (++doubts > 1) continue;
+    for (const Finding& of : run_findings(*one->run, model::analyse(*one->run, {})).unreliable) {
+      if (++warnings > 1) continue;
       first = words_of(of);
       first.text += fmt::format(" ({})", one->name);
     }
   }
-  return doubts == 0 ? "" : not_reliable(first.text, doubts, first.again) + " ";
+  return warnings == 0 ? "" : not_reliable(first.text, warnings, first.again) + " ";
 }
 
 namespace {
@@ -122,11 +122,10 @@ std::vector<const ComparedFigure*> leading_of(const std::vector<ComparedFigure>&
   return {&*std::ranges::max_element(machine, {}, change)};
 }
 
-/// "B is 1.9x as fast as A in bf16 product 64 x 64 x 64 (2 TFLOP/s against 1 TFLOP/s)".
-std::string gain_sentence(const ComparedFigure& one) {
+/// "bf16 product 64 x 64 x 64 (2 TFLOP/s against 1 TFLOP/s)".
+std::string both_text(const ComparedFigure& one) {
   return fmt::format(
-      "B is {} as fast as A in {} against {})",
-      gain_text(one),
+      "{} against {})",
       of_sweep(one)
           ? fmt::format(
                 "{} ({}: {}", sweep_text(one.setting), subject_of(one), value_text(one, one.b))
@@ -138,13 +137,16 @@ std::string gain_sentence(const ComparedFigure& one) {
 std::string differences_of(const std::vector<const ComparedFigure*>& leading) {
   std::array<std::vector<std::string>, 3> sentences;
   for (const ComparedFigure* one : leading) {
-    const std::string gain = gain_sentence(*one);
+    const std::string gain =
+        fmt::format("B is {} as fast as A in {}", gain_text(*one), both_text(*one));
     if (one->noise == NoiseBasis::none)
       sentences[2].push_back(gain + ", maybe by noise: repeat each three times");
     else if (one->differs())
       sentences[0].push_back(gain);
-    else
+    else if (sentences[1].empty())
       sentences[1].push_back("No difference beyond the noise: " + gain);
+    else
+      sentences[1].push_back(fmt::format("Nor in {}: {}", both_text(*one), gain_text(*one)));
   }
   std::vector<std::string> all;
   for (const auto& alike : sentences) all.insert(all.end(), alike.begin(), alike.end());
@@ -249,7 +251,7 @@ Document compose_comparison(const ComparedRun& a,
   document.title = document_title(options.tool_version, "what differs?");
   document.subject = a.name + " and " + b.name;
   document.subtitle = fmt::format("A: {}; B: {}", a.name, b.name);
-  document.verdict.headline = own_doubts(a, b) + headline(a, b, comparison) + ".";
+  document.verdict.headline = own_warnings(a, b) + headline(a, b, comparison) + ".";
   document.verdict.lines = lines_of(comparison);
   document.verdict.lines.insert(document.verdict.lines.begin(), step_split(a, b, comparison));
   std::erase(document.verdict.lines, "");

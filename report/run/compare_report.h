@@ -3,7 +3,7 @@
 #pragma once
 
 #include "report/render_options.h"
-#include "src/model/comparison.h"
+#include "src/model/acceptance.h"
 #include "src/model/decision/offers.h"
 
 namespace scaleworth::report {
@@ -43,8 +43,8 @@ std::string render_check_as(CheckFormat format,
 std::string figure_text(const model::ComparedFigure& figure);
 
 /// "Not reliable: other programs used 79 % of the CPUs during the run (idle-2); run again on an
-/// idle machine. ": what the runs' own pages doubt; empty where they doubt nothing.
-std::string own_doubts(const ComparedRun& a, const ComparedRun& b);
+/// idle machine. ": why the runs' own pages are not reliable; empty where both are.
+std::string own_warnings(const ComparedRun& a, const ComparedRun& b);
 
 /// "NCCL 2.22.3 against 2.28.9": the library of `b` and of `a` that moves bytes, where both are
 /// recorded and differ; else empty.

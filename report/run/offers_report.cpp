@@ -42,13 +42,9 @@ struct View {
   }
 };
 
-std::string factor_text(const Estimate<double>& factor) {
-  return format_quantity(factor, Unit::plain) + "x";
-}
-
 /// "H100 is 1.42 ± 0.12x as fast as A100 at 8 GPUs each".
 std::string speed_clause(const View& view, const OfferRatio& one) {
-  const std::string speed = factor_text(one.speed);
+  const std::string speed = format_quantity(one.speed, Unit::plain) + "x";
   if (one.a.count == one.b.count)
     return fmt::format("{} is {} as fast as {} at {}{}",
                        one.b.name,
@@ -76,6 +72,8 @@ std::string cost_clause(const View& view, const OfferRatio& one) {
   if (std::abs(more) < same_cost) return fmt::format("costs the same per {}", view.amount());
   if (same_within_noise(one))
     return fmt::format("costs the same per {} within the noise", view.amount());
+  if (more >= 1.0)
+    return fmt::format("costs {:.3g} times as much per {}", one.cost->value, view.amount());
   return fmt::format("{}{:.0f} % {} per {}",
                      more < 0.0 ? "" : "costs ",
                      100.0 * std::abs(more),
@@ -87,7 +85,7 @@ std::string cost_clause(const View& view, const OfferRatio& one) {
 std::string ratio_sentence(const View& view, const OfferRatio& one) {
   const bool faster = one.speed.value > 1.0;
   const std::string speed = speed_clause(view, one);
-  if (!view.all.doubts.empty())
+  if (!view.all.warnings.empty())
     return speed + (one.cost ? ", and " + cost_clause(view, one) : "") + ".";
   if (!one.cost) {
     const std::string worth = one.break_even
@@ -198,8 +196,8 @@ Document compose(const View& view) {
   document.subject = listed(all.ratios, [](const OfferRatio& one) { return one.b.name; });
   document.subtitle = fmt::format("A: {}; against: {}", all.offers.front().name, document.subject);
   Verdict& verdict = document.verdict;
-  if (!all.doubts.empty()) {
-    verdict.headline = not_reliable(all.doubts);
+  if (!all.warnings.empty()) {
+    verdict.headline = not_reliable(all.warnings);
     for (const OfferRatio& one : all.ratios) verdict.lines.push_back(ratio_sentence(view, one));
   } else if (all.ratios.size() == 1) {
     verdict.headline = ratio_sentence(view, all.ratios.front());
@@ -213,7 +211,7 @@ Document compose(const View& view) {
         "Without repeats the noise between runs is taken as {:g} % of each: measure each three "
         "times before you decide on a small difference.",
         100.0 * model::presumed_run_noise));
-  for (const auto& findings : {all.doubts, all.remarks})
+  for (const auto& findings : {all.warnings, all.remarks})
     std::ranges::copy(sentences(findings), std::back_inserter(verdict.lines));
   document.sections = {section_of("offers", "Machines", {offers_table(view)})};
   const Offer& best = all.offers[all.cheapest.value_or(all.fastest)];

@@ -154,7 +154,7 @@ std::vector<std::string> results_of(const Run& run, const Analysis& analysis) {
 }
 
 std::vector<std::string> warnings_of(const RunFindings& findings, Audience audience) {
-  std::vector<std::string> all = sentences(findings.doubts, audience);
+  std::vector<std::string> all = sentences(findings.unreliable, audience);
   std::ranges::move(sentences(findings.warnings, audience), std::back_inserter(all));
   return all;
 }
@@ -172,9 +172,10 @@ Section warnings_section(const Run& run,
   for (const auto& gpu : analysis.gpus) {
     add(fmt::format("GPU {}: ", gpu.identity.ordinal), said(gpu.roofline.warnings));
   }
-  add("", run.warnings);
+  add("", said(run.warnings, audience));
   if (run.suite != "import")  // whose findings they are
-    for (const ProbeRecord& probe : run.probes) add(probe.name + ": ", probe.warnings);
+    for (const ProbeRecord& probe : run.probes)
+      add(probe.name + ": ", said(probe.warnings, audience));
   return section;
 }
 
@@ -187,8 +188,8 @@ Section unmeasured_section(const Run& run) {
     return of == ProbeStatus::pending ? "not reached" : key_of(of);
   };
   const auto reason = [&](const ProbeRecord* probe) {
-    const bool reasoned = probe->status != ProbeStatus::pending || !probe->reason.empty();
-    return reasoned ? probe->reason : "the run ended before: " + run.interruption;
+    const bool reasoned = probe->status != ProbeStatus::pending || probe->reason;
+    return reasoned ? said(probe->reason) : "the run ended before: " + said(run.interruption);
   };
   return section_of("unmeasured",
                     "Not measured",

@@ -37,7 +37,7 @@ Section forecast_section(const model::Analysis& analysis, Audience audience);
 Section gpu_section(const model::Analysis& analysis);
 /// The results among `run_findings()`, and of weak scaling the cause, a sentence each.
 std::vector<std::string> results_of(const Run& run, const model::Analysis& analysis);
-/// Doubts, then warnings, a sentence each.
+/// What makes it unreliable, then warnings, a sentence each.
 std::vector<std::string> warnings_of(const model::RunFindings& findings,
                                      Audience audience = Audience::terminal);
 

@@ -9,6 +9,7 @@
 #include "src/model/gpu.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -377,10 +378,6 @@ Verdict machine_verdict(const Analysis& analysis, const RenderOptions& options) 
   return verdict;
 }
 
-bool comparable(const Estimate<Seconds>& step) {
-  return std::isfinite(step.value.value()) && step.value > Seconds(0.0);
-}
-
 /// Largest count up to which every doubling along the curve is worth it; `whole_band` asks that of
 /// the whole interval. 1 when the first doubling is not.
 int doubling_pays_up_to(const ScalingLaw& law, bool whole_band) {
@@ -417,27 +414,31 @@ Answer worth_it(const Decision& decision) {
   if (!rubric.chosen) return Answer::unknown;
   const int fewest = decision.rows.front().count;
   const auto exact = [](const DecisionRow& row) { return !row.time.interval; };
-  if (!decision.doubts.empty() || std::ranges::any_of(decision.rows, exact)) return Answer::unknown;
+  if (!decision.warnings.empty() || std::ranges::any_of(decision.rows, exact))
+    return Answer::unknown;
   if (*rubric.chosen == fewest)
     return rubric.equivalent_counts.empty() ? Answer::no : Answer::unknown;
   return std::ranges::count(rubric.equivalent_counts, fewest) == 0 ? Answer::yes : Answer::unknown;
 }
 
-/// Of a run: `doubts` take the place of the headline, and `by_figures` is a line.
-void doubt(Verdict& verdict, const std::vector<Finding>& doubts, std::string by_figures) {
+/// Of a run: `warnings` take the place of the headline, and `by_figures` is a line.
+void set_unreliable(Verdict& verdict,
+                    const std::vector<Finding>& warnings,
+                    std::string by_figures) {
   verdict.answer = Answer::unknown;
   verdict.action.clear();  // it would follow from the figures
   verdict.lines.insert(verdict.lines.begin(), std::move(by_figures));
-  if (doubts.size() > 1)
-    verdict.lines.insert(verdict.lines.begin(), capitalised(listed(said(doubts), {}, "; ") + "."));
-  verdict.headline = not_reliable(doubts);
+  if (warnings.size() > 1)
+    verdict.lines.insert(verdict.lines.begin(),
+                         capitalised(listed(said(warnings), {}, "; ") + "."));
+  verdict.headline = not_reliable(warnings);
   std::erase(verdict.lines, "");
 }
 
 /// Whether more pays is what a run asks: "Yes: take 2, ...".
 void answer_first(Verdict& verdict, const Decision& decision, Audience audience) {
   std::string take = verdict.headline;
-  take.front() = 't';
+  take.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(take.front())));
   if (verdict.answer != Answer::unknown) {
     verdict.headline = (verdict.answer == Answer::yes ? "Yes: " : "No: ") + take;
     return;
@@ -458,12 +459,12 @@ void answer_first(Verdict& verdict, const Decision& decision, Audience audience)
 }
 
 Verdict judge_scaling(const Analysis& analysis,
-                      const std::vector<Finding>& doubts,
+                      const std::vector<Finding>& warnings,
                       const RenderOptions& options) {
   const auto unanswered = [](const std::string& why) { return Verdict{Answer::unknown, why, {}}; };
   if (!shows_scaling(analysis)) {
     Verdict verdict = machine_verdict(analysis, options);
-    if (!doubts.empty()) doubt(verdict, doubts, verdict.headline);
+    if (!warnings.empty()) set_unreliable(verdict, warnings, verdict.headline);
     for (const ScalingResult& scaling : analysis.scaling)
       if (scaling.mode == BatchScaling::strong && scaling.decision)
         verdict.lines.push_back(straggler_line({*scaling.decision, options}));
@@ -472,7 +473,10 @@ Verdict judge_scaling(const Analysis& analysis,
   }
   const auto strong =
       std::ranges::find(analysis.scaling, BatchScaling::strong, &ScalingResult::mode);
-  if (!std::ranges::all_of(strong->rows, comparable, &DecisionRow::time)) {
+  const auto comparable = [](const DecisionRow& row) {
+    return std::isfinite(row.time.value.value()) && row.time.value > Seconds(0.0);
+  };
+  if (!std::ranges::all_of(strong->rows, comparable)) {
     return unanswered("Not known: a step time is not a positive number.");
   }
   if (!strong->quality.held) {
@@ -482,9 +486,9 @@ Verdict judge_scaling(const Analysis& analysis,
   }
   Verdict verdict = judge_decision({*strong->decision, options}, true);
   verdict.answer = worth_it(*strong->decision);
-  if (!doubts.empty())
-    doubt(verdict, doubts, figures_alone({*strong->decision, options}));
-  else if (verdict.headline.starts_with(take_word))
+  if (!warnings.empty())
+    set_unreliable(verdict, warnings, figures_alone({*strong->decision, options}));
+  else if (strong->decision->rubric.chosen)
     answer_first(verdict, *strong->decision, options.audience);
   for (const auto& law : strong->laws) {
     if (law.curve.empty()) continue;
@@ -511,8 +515,8 @@ Verdict judge(const Analysis& analysis, const RunFindings& findings, Audience au
     return {Answer::yes, message_sentence(analysis, *message), {}};
   RenderOptions options;
   options.audience = audience;
-  Verdict verdict = judge_scaling(analysis, findings.doubts, options);
-  const std::size_t warnings = findings.doubts.size() + findings.warnings.size();
+  Verdict verdict = judge_scaling(analysis, findings.unreliable, options);
+  const std::size_t warnings = findings.unreliable.size() + findings.warnings.size();
   if (warnings > 0) {
     verdict.lines.push_back(
         fmt::format("{} about this measurement: read {} under Warnings before you rely on it{}.",

@@ -48,17 +48,23 @@ def variation(point):
     return statistics.stdev(times) / statistics.mean(times) if len(times) > 2 else None
 
 
-SETTLED = re.compile(r"sustained after ([0-9.e+-]+) s")
+def settled_after_s(point):
+    """How long the rate was watched until it stood still, or for good; 0.0 where nobody looked."""
+    reason = point.get("stop_reason") or []
+    if isinstance(reason, str):  # in runs of version 2
+        settled = re.search(r"sustained after ([0-9.e+-]+) s", reason)
+        return float(settled.group(1)) if settled else 0.0
+    watched = [one["arguments"][0] for one in reason if one["id"] in ("rate_sustained", "rate_not_sustained")]
+    return watched[0] if watched else 0.0
 
 
 def shape(point):
     """Of the product and of its measurement: the other side warms up and measures as long, in the same regime."""
     if not point:
         return None
-    settled = SETTLED.search(point.get("stop_reason") or "")
     times = point["samples"]["wall_s"]
     return {**{name: point["setting"][name] for name in ("m", "n", "k")}, "regime": point["setting"]["pass"],
-            "warm_up_s": float(settled.group(1)) if settled else 0.0,
+            "warm_up_s": settled_after_s(point),
             "window_s": sum(max(protocol.BATCH_S, time) for time in times)}
 
 

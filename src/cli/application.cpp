@@ -184,7 +184,9 @@ int parse_and_run(CLI::App& app, const std::vector<Command>& commands, Arguments
       for (CLI::App* command : app.get_subcommands()) shorten_help(*command);
     if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
     const bool number = error.get_name() == "ConversionError";
-    throw UserError("{}{}", error.what(), number ? ": no number of its kind, or too large" : "");
+    const char* const or_give = error.get_name() == "RequiresError" ? ": give both" : "";
+    throw UserError(
+        "{}{}", error.what(), number ? ": no number of its kind, or too large" : or_give);
   }
   for (const Command& command : commands) {
     if (!command.subcommand->parsed()) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The command line from words to exit code: the only place that prints errors and chooses the
-/// code.
+/// The command line from words to exit code: the only place that prints errors. Thrown errors get
+/// their code here; verdicts choose between exit_done and the others in their command.
 #pragma once
 
 #include <functional>

@@ -86,13 +86,27 @@ TableFile read_input(const DecideOptions& options) {
   return {recordings_table(options.inputs, options.scaling), {}};
 }
 
-/// What makes the report of a run doubt it makes its counts doubtful too.
-void add_doubts_of_run(const DecideOptions& options, Decision& decision) {
-  const std::string& input = options.inputs.front();
-  if (input_kind(input) != InputKind::run) return;
-  const Run run = read_run(input);
-  for (Finding& doubt : run_findings(run, analyse(run, {})).doubts)
-    decision.doubts.push_back(std::move(doubt));
+/// What the input holds beside the figures that were used.
+void add_unused(const TableFile& file, bool prices_replaced, Decision& decision) {
+  // More than the GPUs that were added gained more: what nobody reads may say why.
+  const bool too_good = std::ranges::any_of(
+      decision.rows, [](const DecisionRow& row) { return row.efficiency.value > 1.05; });
+  if (const auto& names = file.unread; !names.empty())
+    (too_good ? decision.warnings : decision.remarks)
+        .emplace_back(FindingId::columns_may_say_work, first_names(names, 4), names.front());
+  if (prices_replaced) decision.remarks.emplace_back(FindingId::table_prices_unused);
+  if (const auto& prices = decision.request.metrics.prices) {
+    std::vector<int> parts;
+    for (const DecisionRow& row : decision.rows)
+      if (prices->paid_ranks(row.count) != row.count) parts.push_back(row.count);
+    if (!parts.empty())
+      decision.remarks.emplace_back(FindingId::whole_instances_paid,
+                                    fmt::format("{}", fmt::join(parts, ", ")),
+                                    prices->ranks_of_instance);
+  }
+  if (!file.ignored.empty()) {
+    decision.remarks.emplace_back(FindingId::columns_unused, listed(file.ignored));
+  }
 }
 
 Decision decide_file(DecideOptions& options) {
@@ -135,26 +149,7 @@ Decision decide_file(DecideOptions& options) {
   request.law_counts = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most_law_counts));
   request.domain = options.domain;
   Decision decision = decide_table(file.table, request);
-  add_doubts_of_run(options, decision);
-  // More than the GPUs that were added gained more: what nobody reads may say why.
-  const bool too_good = std::ranges::any_of(
-      decision.rows, [](const DecisionRow& row) { return row.efficiency.value > 1.05; });
-  if (const auto& names = file.unread; !names.empty())
-    (too_good ? decision.doubts : decision.remarks)
-        .emplace_back(FindingId::columns_may_say_work, first_names(names, 4), names.front());
-  if (prices_replaced) decision.remarks.emplace_back(FindingId::table_prices_unused);
-  if (const auto& prices = request.metrics.prices) {
-    std::vector<int> parts;
-    for (const DecisionRow& row : decision.rows)
-      if (prices->paid_ranks(row.count) != row.count) parts.push_back(row.count);
-    if (!parts.empty())
-      decision.remarks.emplace_back(FindingId::whole_instances_paid,
-                                    fmt::format("{}", fmt::join(parts, ", ")),
-                                    prices->ranks_of_instance);
-  }
-  if (!file.ignored.empty()) {
-    decision.remarks.emplace_back(FindingId::columns_unused, listed(file.ignored));
-  }
+  add_unused(file, prices_replaced, decision);
   return decision;
 }
 
@@ -191,7 +186,8 @@ void add_utilisation(const DecideOptions& options, Decision& decision) {
   for (auto* rows : {&decision.rows, &decision.fitted_rows, &decision.shown}) {
     for (DecisionRow& row : *rows) {
       if (!row.throughput) continue;
-      row.trained.mfu_peak = *row.throughput / row.count * flops / peak.rate.value();
+      row.trained.mfu_peak = model_flops_utilisation(
+          Flops(*row.throughput / row.count * flops), Seconds(1.0), peak.rate);
       row.trained.mfu_basis = Finding(
           FindingId::peak_of_gpu, gpu_names(asked, gpu).gpu, peak.rate.value() / 1e12, peak.basis);
     }
@@ -223,20 +219,7 @@ void check_carbon(const Decision& decision) {
   }
   throw UserError("--grid and --g-per-kwh need energy: --watts-per-rank, or energy_j in the table");
 }
-}  // namespace
 
-void print_question(const Question& question, const std::string& command) {
-  print_error("scaleworth: {}{}\n",
-              printable(question.what()),
-              question.answers.size() > 1 ? "; say which:" : "; say it by:");
-  for (std::size_t i = 0; i < std::min(Question::most_shown, question.answers.size()); ++i) {
-    const auto& [flags, means] = question.answers[i];
-    const std::string answer = command + " " + report::shell_words(flags);
-    print_error("  {}{}\n", printable(answer), means.empty() ? "" : "  # " + printable(means));
-  }
-}
-
-namespace {
 Decision complete_decision(DecideOptions& options) {
   Decision decision = options.inputs.empty() ? decide_coefficients(options) : decide_file(options);
   check_carbon(decision);
@@ -282,7 +265,7 @@ bool decide_each(const DecideOptions& options, const Question& question) {
     }
     all.push_back({name, report::shell_words(flags), complete_decision(one)});
     const Decision& decision = all.back().decision;
-    if (!decision.doubts.empty() || !decision.rubric.chosen) continue;
+    if (!decision.warnings.empty() || !decision.rubric.chosen) continue;
     taken.push_back(*decision.rubric.chosen);
     for (const DecisionRow& row : decision.rows) gains = gains || row.speedup.value > 1.25;
   }
@@ -297,6 +280,17 @@ bool decide_each(const DecideOptions& options, const Question& question) {
   return true;
 }
 }  // namespace
+
+void print_question(const Question& question, const std::string& command) {
+  print_error("scaleworth: {}{}\n",
+              printable(question.what()),
+              question.answers.size() > 1 ? "; say which:" : "; say it by:");
+  for (std::size_t i = 0; i < std::min(Question::most_shown, question.answers.size()); ++i) {
+    const auto& [flags, means] = question.answers[i];
+    const std::string answer = command + " " + report::shell_words(flags);
+    print_error("  {}{}\n", printable(answer), means.empty() ? "" : "  # " + printable(means));
+  }
+}
 
 int decide_count(DecideOptions& options) {
   const DecideOptions asked = options;

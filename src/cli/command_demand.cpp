@@ -102,7 +102,7 @@ void add_demand(const DemandOptions& options, DemandQuestion& question) {
 }
 
 /// Why the rows of a curve may not be of one server under one kind of requests.
-void add_curve_doubts(const std::vector<ServicePoint>& curve, std::vector<Finding>& doubts) {
+void add_curve_warnings(const std::vector<ServicePoint>& curve, std::vector<Finding>& warnings) {
   // A choice: warm-up and last requests part the two rates by less; twice as many is another run.
   constexpr double far = 1.5;
   Interval<double> tokens{HUGE_VAL, 0.0};  // of a request
@@ -116,16 +116,16 @@ void add_curve_doubts(const std::vector<ServicePoint>& curve, std::vector<Findin
     const Latency* mean = find_in(point.latencies, "mean", &Latency::name);
     const double little = point.concurrency / *point.requests_per_s;
     if (mean && std::abs(std::log(mean->seconds / little)) > std::log(far))
-      return void(doubts.emplace_back(FindingId::against_little,
-                                      point.concurrency,
-                                      *point.requests_per_s,
-                                      little,
-                                      mean->seconds));
+      return void(warnings.emplace_back(FindingId::against_little,
+                                        point.concurrency,
+                                        *point.requests_per_s,
+                                        little,
+                                        mean->seconds));
     if (point.tokens_per_s) take(tokens, *point.tokens_per_s / *point.requests_per_s);
   }
   for (const auto& [range, what] : {std::pair(prompts, "prompt"), {tokens, "request"}})
     if (range.high > far * range.low)
-      doubts.emplace_back(FindingId::rows_of_other_requests, what, range.low, range.high);
+      warnings.emplace_back(FindingId::rows_of_other_requests, what, range.low, range.high);
 }
 
 int print_demand(DemandOptions& options) {
@@ -153,19 +153,19 @@ int print_demand(DemandOptions& options) {
     }
     std::ranges::move(file.points, std::back_inserter(question.curve));
     std::ranges::move(file.samples, std::back_inserter(question.samples));
-    std::ranges::move(file.doubts, std::back_inserter(names.doubts));
+    std::ranges::move(file.warnings, std::back_inserter(names.warnings));
     std::ranges::move(file.remarks, std::back_inserter(names.remarks));
   }
-  add_curve_doubts(question.curve, names.doubts);
+  add_curve_warnings(question.curve, names.warnings);
   question.tokens_per_request = amount("--tokens-per-request", options.tokens_per_request);
   const auto measured = mean_tokens(question.curve);
   const auto& tokens = question.tokens_per_request;
   if (measured && tokens && std::abs(*tokens / *measured - 1.0) > 0.1)
-    names.doubts.emplace_back(FindingId::other_tokens_per_request, *measured, *tokens);
+    names.warnings.emplace_back(FindingId::other_tokens_per_request, *measured, *tokens);
   const bool asked = !options.requests_per_s.empty() || !options.hours.empty();
   if (asked || (question.samples.empty() && question.loads.empty())) add_demand(options, question);
   if (!options.limits.empty() && question.limits.empty())
-    throw UserError("--latency-limit is held against a curve at a demand: give --requests-per-s");
+    throw UserError("--latency-limit is held against a curve, at --requests-per-s: give both");
   if (!options.start_up.empty() && question.hours.size() < 2)
     throw UserError("--start-up changes nothing of a steady demand: give --demand or --duty");
   if (!options.start_up.empty())

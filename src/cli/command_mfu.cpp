@@ -53,10 +53,12 @@ TrainingRun run_of(const MfuOptions& options, const PeakChoice& peaks) {
   if (options.price_usd_per_hour) run.price = dollars_per_hour(*options.price_usd_per_hour);
   run.tokens = options.tokens;
   if (options.tflops_per_gpu) run.stated_rate = teraflops(*options.tflops_per_gpu);
+  const auto gpus = static_cast<double>(run.gpus);
   if (options.parameters) {
-    run.tokens_per_second = tokens_per_second(options);
-    run.stated_rate = FlopPerSecond(flops_per_parameter * *options.parameters *
-                                    run.tokens_per_second / static_cast<double>(run.gpus));
+    const double flops = flops_per_parameter * *options.parameters / gpus;  // of a token, in each
+    run.tokens_per_second =
+        run.stated_rate ? run.stated_rate->value() / flops : tokens_per_second(options);
+    run.stated_rate = FlopPerSecond(flops * run.tokens_per_second);
   }
   if (run.stated_rate && options.model.empty()) return run;
   const Denominator& peak = run.peaks.front();
@@ -75,8 +77,8 @@ TrainingRun run_of(const MfuOptions& options, const PeakChoice& peaks) {
   run.recomputation = recomputation_of(options.recomputation);
   if (run.stated_rate) {
     const std::int64_t sequence = run.sequence == 0 ? run.model.sequence : run.sequence;
-    run.tokens_per_second = run.stated_rate->value() * static_cast<double>(run.gpus) /
-                            quoted_flops(run.convention, run.model, sequence);
+    run.tokens_per_second =
+        run.stated_rate->value() * gpus / quoted_flops(run.convention, run.model, sequence);
     run.stated_rate.reset();
     run.stated_as = options.assumed ? StatedAs::utilisation : StatedAs::flops_of_one_gpu;
   } else {
@@ -201,7 +203,8 @@ int run_mfu(const CLI::App& command,
                   "--price --tokens");
   bool rate = options.tokens_per_second || options.step_seconds || options.batch_tokens ||
               options.tflops_per_gpu;
-  options.assumed = !rate && budget.mfu && options.tokens && !options.model.empty();
+  options.assumed =
+      !rate && budget.mfu && options.tokens && (options.parameters || !options.model.empty());
   if (options.assumed) {
     const FlopPerSecond peak = stated_peaks(options, datasheet_of(options)).peaks.front().rate;
     options.tflops_per_gpu = *budget.mfu * peak.value() * 1e-12;

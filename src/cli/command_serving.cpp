@@ -109,7 +109,7 @@ Server server_of(const MfuOptions& options,
     names.remarks.emplace_back(FindingId::longer_than_context, longest, model.name, model.context);
   server.model = served_model(model);
   auto& [weights, cache, activations] = server.formats;
-  weights = options.number_format.empty() ? "bf16" : options.number_format;
+  weights = options.number_format.empty() ? "bf16" : lower_case(options.number_format);
   const bool wide = weights == "fp16" || weights == "fp32";
   if (activations.empty()) activations = wide ? weights : "bf16";
   if (cache.empty()) cache = activations;

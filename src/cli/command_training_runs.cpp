@@ -8,29 +8,32 @@
 #include "src/core/files/toml_table.h"
 
 #include <map>
-#include <set>
 
 namespace scaleworth::cli {
 namespace {
 constexpr const char* name_of_run = "name_of_run";
 constexpr const char* stated_mfu = "mfu";
 constexpr const char* batch_tokens = "--batch-tokens";
-/// Micro-batch, accumulation and data parallelism, in the order of ways to say a batch.
-constexpr int as_product = 3;
+/// What makes up a batch of sequences, which the reader of scaling tables puts together.
+constexpr const char* of_batch = "batch";
 
 struct RunColumn {
   std::string flag;                    // that its cells stand for; empty: not used
   double factor = 0.0;                 // of its numbers; 0: texts
-  bool bare_rate = false;              // whose name does not say whether it is of one GPU or of all
-  bool in_sequences = false;           // not in tokens
   int order = 0;                       // of several ways to say the flag the least is taken
   std::optional<TableColumn> known{};  // of a number
+  bool bare_rate = false;              // whose name does not say whether it is of one GPU or of all
+  bool in_sequences = false;           // a rate, not in tokens
 
   bool is(Meaning meaning) const { return known && known->meaning == meaning; }
   bool counts_nodes() const { return is(Meaning::count) && known->nodes; }
   bool of_instance() const { return counted_noun(known->rank) == "nodes"; }
   /// A price that does not say of what: "price", "usd_per_hour".
   bool of_anything() const { return known->rank.empty() || known->rank == "rank"; }
+  /// Read with the others of its row.
+  bool of_row() const {
+    return known && !flag.empty() && !is(Meaning::price) && !is(Meaning::work);
+  }
   /// Without which a row is no run.
   bool is_measurement() const {
     return flag.starts_with("--tokens") || flag.starts_with("--tflops") || flag == "--step-seconds";
@@ -49,9 +52,10 @@ RunColumn rate_of_run(const TableColumn& rate) {
   const char* const tokens = rate.per_rank ? "--tokens-per-second-per-gpu" : "--tokens-per-second";
   return {rate.flops ? "--tflops-per-gpu" : tokens,
           rate.flops ? rate.factor * 1e-12 : rate.factor,
+          sequences ? 1 : 0,
+          {},
           !rate.per_rank && !rate.all_of_them,
-          sequences,
-          sequences ? 1 : 0};
+          sequences};
 }
 
 RunColumn column_of_run(const RawTable& table, std::size_t column) {
@@ -62,36 +66,35 @@ RunColumn column_of_run(const RawTable& table, std::size_t column) {
   const auto numbers = numbers_of(table, column);
   const auto known_numbers =
       std::ranges::count_if(numbers, [](const auto& one) { return one.has_value(); });
-  const bool numeric = 2 * known_numbers >= std::ssize(numbers);  // beside "CUDA OOM"
+  const auto missing = std::ranges::count_if(
+      table.rows, [=](const RawRow& row) { return is_missing(row.cells[column]); });
+  // Beside "CUDA OOM".
+  const bool numeric = known_numbers > 0 && 2 * known_numbers >= std::ssize(numbers) - missing;
+  if (numeric && words == WordList{"s"})
+    throw UserError("{}: what is 'S'? Name it seq_len, or step_s", table.place);
+  const auto known =
+      sizes || numeric ? table_column(table.columns[column], table.place) : std::nullopt;
   if (sizes || numeric) {
-    const auto known = table_column(table.columns[column], table.place);
     if (known && known->meaning == Meaning::throughput) return rate_of_run(*known);
     const bool length = known && known->meaning == Meaning::sequence_length;
     if (has_word("--parameters", words) && !has("trainable") && !length)
-      return {"--parameters",
-              header_scale(words),
-              false,
-              false,
-              has("active") || has("activated") ? 0 : 1};
+      return {"--parameters", header_scale(words), has("active") || has("activated") ? 0 : 1};
     if (has("tokens") && has_word("step", words)) return {batch_tokens, header_scale(words)};
-    const bool letter = known && known->choice >= choice_of_letters;
+  }
+  if (known) {
+    if (known->meaning >= Meaning::tensor && known->meaning <= Meaning::microbatches)
+      return {of_batch, known->factor, known->meaning == Meaning::batch ? 1 : 2, known};
+    const int least = known->choice >= choice_of_letters ? 1 : known->nodes ? 2 : 0;
+    // All tokens of a run, in all its time, are a rate as those of a step are.
+    const char* const work = known->work_noun == "tokens" ? batch_tokens : "";
     for (const auto& [meaning, flag, order] :
-         {std::tuple{Meaning::count,
-                     "--gpus",
-                     letter                  ? 1
-                     : known && known->nodes ? 2
-                                             : 0},
+         {std::tuple{Meaning::count, "--gpus", least},
           {Meaning::per_node, "--gpus", 2},
-          {Meaning::time, "--step-seconds", known && known->per == Per::step ? 0 : 1},
-          {Meaning::batch, batch_tokens, 1},
-          {Meaning::rank_batch, batch_tokens, 2},
-          {Meaning::micro_batch, batch_tokens, as_product},
-          {Meaning::microbatches, batch_tokens, as_product},
-          {Meaning::data, batch_tokens, as_product},
+          {Meaning::time, "--step-seconds", known->per == Per::step ? 0 : 1},
+          {Meaning::work, work, 1},
           {Meaning::sequence_length, "--sequence", 0},
           {Meaning::price, "--price", 0}})
-      if (known && known->meaning == meaning)
-        return {flag, known->factor, false, flag == batch_tokens, order, known};
+      if (known->meaning == meaning) return {flag, known->factor, order, known};
   }
   for (const char* flag : {"--model", "--gpu", "--dtype", "--recompute", name_of_run})
     if (has_word(flag, words) && (!numeric || std::string_view(flag) == name_of_run)) return {flag};
@@ -111,16 +114,19 @@ report::RunUse use_of_row(const MfuOptions& flags,
     std::map<std::string, std::string> arguments;
     std::map<std::string, double> numbers;  // of several columns their product: nodes x GPUs of one
     double gpus_of_node = 0.0;
-    double accumulated = 1.0;
     std::optional<double> stated;
+    const TableRow read = row_of_run(
+        table,
+        mapped(columns,
+               [](const RunColumn& one) { return one.of_row() ? one.known : std::nullopt; }),
+        row,
+        saturated<int>(static_cast<double>(flags.gpus)));
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const RunColumn& column = columns[i];
       const std::string text = without_marks(cell_text(row.cells[i]));
       if (column.is(Meaning::per_node)) gpus_of_node = value_in(table, row, i, 1.0).value_or(0.0);
-      if (column.is(Meaning::microbatches) &&
-          has_word("accumulation", all_header_words(column.known->name)))
-        accumulated = value_in(table, row, i, 1.0).value_or(1.0);
-      if (column.flag.empty() || text.empty() || is_missing(row.cells[i])) continue;
+      if (column.flag.empty() || column.of_row() || text.empty() || is_missing(row.cells[i]))
+        continue;
       if (column.flag == name_of_run) name = toml_file::printable(text);
       if (column.flag == name_of_run || column.factor == 0.0) {
         const bool yes = text == "true" || text == "True" || text == "yes";
@@ -128,28 +134,24 @@ report::RunUse use_of_row(const MfuOptions& flags,
         arguments[column.flag] = yes ? "full" : no ? "none" : text;  // of recomputation
         continue;
       }
-      double number = *value_in(table, row, i, column.factor);
-      if (column.known && column.known->inverse)  // steps per second
-        number = column.factor * column.factor / number;
+      const double number = *value_in(table, row, i, column.factor);
       if (column.flag == stated_mfu)
         stated = number > 1.0 ? number / 100.0 : number;
       else
         numbers.try_emplace(column.flag, 1.0).first->second *= number;
     }
-    const auto number_or = [&](const char* flag, double otherwise) {
-      return numbers.contains(flag) ? numbers.at(flag) : otherwise;
-    };
-    std::set<std::string> in_sequences;
+    const double sequence =
+        read.facts.sequence_length.value_or(static_cast<double>(flags.sequence.value_or(1)));
     for (const RunColumn& column : columns) {
-      if (column.is(Meaning::price) && column.of_instance() && numbers.contains("--price"))
+      if (!numbers.contains(column.flag)) continue;
+      if (column.is(Meaning::price) && column.of_instance())
         numbers["--price"] /= std::max(gpus_of_node, 1.0);
-      if (!column.in_sequences || !numbers.contains(column.flag)) continue;
-      in_sequences.insert(column.flag);
-      if (column.is(Meaning::rank_batch))
-        numbers[column.flag] *= accumulated * number_or("--gpus", static_cast<double>(flags.gpus));
+      if (column.in_sequences) numbers[column.flag] *= sequence;
     }
-    for (const std::string& flag : in_sequences)
-      numbers[flag] *= number_or("--sequence", static_cast<double>(flags.sequence.value_or(1)));
+    if (read.count != flags.gpus) numbers["--gpus"] = read.count;
+    if (read.time_s) numbers["--step-seconds"] = *read.time_s;
+    if (read.facts.sequence_length) numbers["--sequence"] = sequence;
+    if (read.facts.batch) numbers[batch_tokens] = *read.facts.batch * sequence;
     arguments.erase(name_of_run);
     for (const auto& [flag, number] : numbers) arguments[flag] = fmt::format("{:.17g}", number);
     std::vector<std::string> words;
@@ -178,22 +180,28 @@ void settle_columns(std::vector<RunColumn>& columns,
                     const RawTable& table,
                     const MfuOptions& flags) {
   const auto any = [&](auto is) { return std::ranges::any_of(columns, is); };
-  const bool per_node = any([](const RunColumn& one) { return one.is(Meaning::per_node); });
-  const bool nodes = any([](const RunColumn& one) { return one.counts_nodes(); });
   const auto has = [&](Meaning meaning) {
     return any([=](const RunColumn& one) { return one.is(meaning); });
   };
+  const bool nodes = any([](const RunColumn& one) { return one.counts_nodes(); });
   const bool whole =
       any([](const RunColumn& one) { return one.is(Meaning::count) && !one.counts_nodes(); });
   const bool sequence = flags.sequence || has(Meaning::sequence_length);
-  const bool product = has(Meaning::micro_batch) && has(Meaning::data);
   const bool rate = any(
       [](const RunColumn& one) { return one.is_measurement() && !one.in_sequences && !one.known; });
+  const bool of_step =
+      any([](const RunColumn& one) { return one.known && one.known->per == Per::step; });
+  const bool batches = flags.batch_tokens || (sequence && has(Meaning::batch)) ||
+                       any([](const RunColumn& one) { return one.flag == batch_tokens; });
   for (RunColumn& one : columns) {
-    const bool whole_batch =
-        has(Meaning::time) && (one.order < as_product || product) && (!rate || one.order == 1);
-    const bool used = sequence && (one.known ? whole_batch : !rate);
-    if (one.in_sequences && !used) one.flag.clear();
+    const bool batch = sequence && has(Meaning::time) && (!rate || one.order == 1);
+    if ((one.flag == of_batch && !batch) || (one.in_sequences && (!sequence || rate)) ||
+        (one.is(Meaning::work) && (rate || of_step)) ||
+        (one.is(Meaning::time) && rate && !batches))  // the hours of a run say nothing more
+      one.flag.clear();
+    // Without a number of micro-batches there is one.
+    if (one.is(Meaning::micro_batch) && has(Meaning::data) && !has(Meaning::microbatches))
+      one.known->meaning = Meaning::rank_batch;
   }
   for (RunColumn& one : columns)
     for (const RunColumn& other : columns) {
@@ -201,7 +209,8 @@ void settle_columns(std::vector<RunColumn>& columns,
                           (!one.known || one.is(other.known->meaning));
       // Of "--tokens-per-second" and "--tokens-per-second-per-gpu" one suffices, too.
       const bool same = other.factor != 0.0 && !other.flag.empty() && one.factor != 0.0 &&
-                        (one.flag.starts_with(other.flag) || other.flag.starts_with(one.flag));
+                        (one.flag.starts_with(other.flag) || other.flag.starts_with(one.flag) ||
+                         (one.flag == of_batch && other.flag == batch_tokens));
       if (same && (other.order < one.order || (before && other.order == one.order)))
         one.flag.clear();
     }
@@ -211,10 +220,10 @@ void settle_columns(std::vector<RunColumn>& columns,
       throw UserError("{}: '{}' {}", table.place, toml_file::printable(table.columns[i]), what);
     };
     if (one.is(Meaning::per_node) && !nodes) one.flag.clear();
-    if (one.counts_nodes() && !whole && !per_node)
+    if (one.counts_nodes() && !whole && !has(Meaning::per_node))
       refuse("counts nodes; add a column gpus, or gpus_per_node");
     if (!one.is(Meaning::price)) continue;
-    if (one.of_instance() && !per_node)
+    if (one.of_instance() && !has(Meaning::per_node))
       refuse("is of an instance; add a column gpus_per_node, or name it usd_per_gpu_hour");
     constexpr double most_of_gpu = 12.0;  // above it none is rented
     const auto numbers = numbers_of(table, i);

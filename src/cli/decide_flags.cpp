@@ -34,6 +34,8 @@ PricePart part_of(const std::string& regime, std::string_view text) {
   const std::size_t at = text.find('@');
   PricePart part{price_part(regime, number_of(regime, text.substr(0, at))), std::nullopt};
   if (at != std::string_view::npos) part.utilisation = number_of(regime, text.substr(at + 1));
+  const WordList name = all_header_words(regime.substr(0, regime.find(':')));
+  part.spot = std::ranges::find(name, "spot") != name.end();
   return part;
 }
 
@@ -69,12 +71,13 @@ std::vector<Regime> regimes_of(const CLI::App& command, const DecideOptions& opt
   auto regimes = mapped(options.regimes, [&](const std::string& text) {
     return regime_of(text, options.request.spot, owned);
   });
-  const auto listed = [&](const char* name) {
-    const Regime* const at = find_in(regimes, name, &Regime::name);
-    return at && !std::holds_alternative<PricePart>(at->terms);
+  const auto listed = [&]<class Terms>(const std::optional<Terms>&) {
+    return std::ranges::any_of(
+        regimes, [](const Regime& one) { return std::holds_alternative<Terms>(one.terms); });
   };
-  if (owned && !listed("owned")) regimes.push_back({"owned", *owned});
-  if (options.request.spot && !listed("spot")) regimes.push_back({"spot", *options.request.spot});
+  if (owned && !listed(owned)) regimes.push_back({"owned", *owned});
+  const std::optional<SpotTerms>& spot = options.request.spot;
+  if (spot && !listed(spot)) regimes.push_back({"spot", *spot});
   return regimes;
 }
 

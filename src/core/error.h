@@ -58,11 +58,6 @@ struct WrongResult : ProbeFailure {
   using ProbeFailure::ProbeFailure;
 };
 
-/// A probe has no question to ask here (a collective of one rank): skipped with this reason.
-struct NothingToMeasure : Message {
-  using Message::Message;
-};
-
 /// Text of a stranger as a terminal or a page may show it: line ends and tabs are blanks; bytes
 /// that are no UTF-8, control characters and marks that turn the direction of text are U+FFFD.
 std::string printable(std::string_view text);

@@ -86,44 +86,4 @@ template <class Q>
 Estimate<Q> as(const Estimate<double>& number) {
   return transform(number, [](double value) { return Q(value); });
 }
-
-// A measurement that could not be had is a value with a reason, not an exception.
-
-/// Cannot be measured here, for this reason.
-struct Skipped {
-  std::string reason;
-};
-
-/// Was tried and broke, for this reason.
-struct Failed {
-  std::string reason;
-};
-
-template <class T>
-using Outcome = std::variant<T, Skipped, Failed>;
-
-/// Why there is no value; empty where there is one.
-template <class T>
-std::string reason_of(const Outcome<T>& outcome) {
-  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return skipped->reason;
-  if (const auto* failed = std::get_if<Failed>(&outcome)) return failed->reason;
-  return {};
-}
-
-/// The value. Throws NothingToMeasure with the reason where it was skipped, ProbeFailure where it
-/// failed.
-template <class T>
-T required(const Outcome<T>& outcome) {
-  if (const auto* skipped = std::get_if<Skipped>(&outcome)) throw NothingToMeasure(skipped->reason);
-  if (const auto* failed = std::get_if<Failed>(&outcome)) throw ProbeFailure(failed->reason);
-  return std::get<T>(outcome);
-}
-
-/// The outcome that `use` makes of the value, or why there is no value.
-template <class T, class Use>
-auto and_then(const Outcome<T>& outcome, Use use) -> decltype(use(std::declval<const T&>())) {
-  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return *skipped;
-  if (const auto* failed = std::get_if<Failed>(&outcome)) return *failed;
-  return use(std::get<T>(outcome));
-}
 }  // namespace scaleworth

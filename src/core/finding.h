@@ -11,6 +11,8 @@
 #include <compare>
 #include <concepts>
 #include <cstdint>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,7 +26,7 @@ struct Finding {
   std::vector<Argument> arguments;
 
   template <class... Values>
-  Finding(FindingId what, const Values&... values);
+  Finding(FindingId what = {}, const Values&... values);
   bool operator==(const Finding& other) const;
   std::partial_ordering operator<=>(const Finding& other) const;
 };
@@ -53,10 +55,72 @@ template <class... Values>
 Finding::Finding(FindingId what, const Values&... values)
     : id(what), arguments{Argument(values)...} {}
 
+/// A probe has no question to ask here (a collective of one rank): skipped with this reason. Its
+/// words are the report's; `what()` is a text that was given, else the name of the finding.
+struct NothingToMeasure : std::runtime_error {
+  explicit NothingToMeasure(const std::string& text)
+      : std::runtime_error(text), reason(FindingId::stated, text) {}
+  NothingToMeasure(const Finding& why)
+      : std::runtime_error(std::string(finding_keys[index_of(why.id)])), reason(why) {}
+  template <class... Values>
+  NothingToMeasure(FindingId why, const Values&... values)
+      : NothingToMeasure(Finding(why, values...)) {}
+
+  Finding reason;
+};
+
+/// A failure that a finding describes.
+struct FailureFound : ProbeFailure {
+  explicit FailureFound(const Finding& why)
+      : ProbeFailure(std::string(finding_keys[index_of(why.id)])), reason(why) {}
+
+  Finding reason;
+};
+
 inline bool Finding::operator==(const Finding& other) const {
   return id == other.id && arguments == other.arguments;
 }
 inline std::partial_ordering Finding::operator<=>(const Finding& other) const {
   return id != other.id ? id <=> other.id : arguments <=> other.arguments;
+}
+
+// A measurement that could not be had is a value with a reason, not an exception.
+
+/// Cannot be measured here, for this reason.
+struct Skipped {
+  std::string reason;
+};
+
+/// Was tried and broke, for this reason.
+struct Failed {
+  std::string reason;
+};
+
+template <class T>
+using Outcome = std::variant<T, Skipped, Failed>;
+
+/// Why there is no value; empty where there is one.
+template <class T>
+std::string reason_of(const Outcome<T>& outcome) {
+  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return skipped->reason;
+  if (const auto* failed = std::get_if<Failed>(&outcome)) return failed->reason;
+  return {};
+}
+
+/// The value. Throws NothingToMeasure with the reason where it was skipped, ProbeFailure where it
+/// failed.
+template <class T>
+T required(const Outcome<T>& outcome) {
+  if (const auto* skipped = std::get_if<Skipped>(&outcome)) throw NothingToMeasure(skipped->reason);
+  if (const auto* failed = std::get_if<Failed>(&outcome)) throw ProbeFailure(failed->reason);
+  return std::get<T>(outcome);
+}
+
+/// The outcome that `use` makes of the value, or why there is no value.
+template <class T, class Use>
+auto and_then(const Outcome<T>& outcome, Use use) -> decltype(use(std::declval<const T&>())) {
+  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return *skipped;
+  if (const auto* failed = std::get_if<Failed>(&outcome)) return *failed;
+  return use(std::get<T>(outcome));
 }
 }  // namespace scaleworth

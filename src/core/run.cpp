@@ -46,6 +46,11 @@ const ProbeRecord* find_probe(const Run& run, const std::string& name) {
   return find_in(run.probes, name, &ProbeRecord::name);
 }
 
+std::span<const Point> points_of(const Run& run, const std::string& name) {
+  const ProbeRecord* probe = find_probe(run, name);
+  return probe ? std::span<const Point>(probe->points) : std::span<const Point>();
+}
+
 bool adds_to_another(const Point& point) {
   return point.setting.contains(Parameter::waited_for) ||
          point.setting.contains(Parameter::predicted_algorithm);
@@ -148,25 +153,5 @@ Run pool_runs(std::vector<Run> runs) {
     probe.points = joined_points(std::move(probe.points), [](const Point&) { return true; });
   }
   return pooled;
-}
-
-std::vector<std::string> missing(const Run& run) {
-  std::vector<std::string> sentences;
-  if (!run.interruption.empty()) {
-    sentences.push_back("the run ended early: " + run.interruption);
-  } else if (!run.complete) {
-    sentences.push_back("the run did not finish: it was killed, or it is still going on");
-  }
-  for (const ProbeRecord& probe : run.probes) {
-    const std::size_t count = probe.points.size();
-    const std::string kept = counted(count, "point") + " kept";
-    if (probe.status == ProbeStatus::failed) {
-      sentences.push_back(fmt::format("{} failed, {}: {}", probe.name, kept, probe.reason));
-    } else if (probe.status == ProbeStatus::pending) {
-      sentences.push_back(
-          probe.name + (count == 0 ? " was asked for and not reached" : " was cut short, " + kept));
-    }
-  }
-  return sentences;
 }
 }  // namespace scaleworth

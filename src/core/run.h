@@ -5,6 +5,7 @@
 #include "src/core/estimate.h"
 #include "src/core/figures/metric.h"
 #include "src/core/figures/setting.h"
+#include "src/core/finding.h"
 
 #include <map>
 #include <optional>
@@ -14,7 +15,7 @@ namespace scaleworth {
 // The in-memory form of run.json (docs/run.schema.json); statistics are never stored in it.
 
 /// The run.json version that this build writes; a file with a larger number is refused.
-inline constexpr int run_schema_version = 2;
+inline constexpr int run_schema_version = 3;
 
 using Value = std::variant<std::int64_t, double, std::string, bool>;
 
@@ -39,8 +40,8 @@ struct Point {
   std::map<Metric, double> amounts;
   /// Series of one point that belong together (same index = same repetition) have equal length.
   std::map<Metric, Series> samples;
-  std::string stop_reason;            // why sampling ended
-  std::vector<std::string> warnings;  // about the samples: drift, bimodality, contention
+  std::vector<Finding> stop_reason{};  // why sampling ended, and how what was timed was chosen
+  std::vector<Finding> warnings{};     // about the samples: drift, bimodality, contention
 };
 
 /// Where the ranks of a run stood.
@@ -81,10 +82,10 @@ inline constexpr std::array word_list<ProbeStatus>{Word{"pending", "pending"},
 struct ProbeRecord {
   std::string name;
   ProbeStatus status = ProbeStatus::pending;
-  std::string reason;
+  std::optional<Finding> reason;
   double duration_s = 0.0;
   std::vector<Point> points;
-  std::vector<std::string> warnings;
+  std::vector<Finding> warnings;
   /// Loss counters: discarded samples, dropped records, unattributed time. Units in the names.
   std::map<std::string, double> losses;
 };
@@ -95,19 +96,21 @@ struct Run {
   std::string started_at;  // ISO 8601, UTC
   std::vector<std::string> command_line;
   std::string suite;
-  bool complete = false;     // false until the last probe has ended: a killed run says so by itself
-  std::string interruption;  // why it ended early, empty when it did not
+  bool complete = false;  // false until the last probe has ended: a killed run says so by itself
+  std::optional<Finding> interruption;  // why it ended early
   std::vector<FactSection> environment;
   std::optional<RankPlacement> placement;  // absent where no ranks were asked
   std::vector<GpuLink> gpu_links;          // each pair once
   std::vector<ProbeRecord> probes;
-  std::vector<std::string> warnings;
+  std::vector<Finding> warnings;
   /// Files beside run.json (traces, per-rank tables), relative to the run directory.
   std::vector<std::string> files;
 };
 
 const Fact* find_fact(const Run& run, const std::string& section, const std::string& name);
 const ProbeRecord* find_probe(const Run& run, const std::string& name);
+/// Of the probe of this name; none without it.
+std::span<const Point> points_of(const Run& run, const std::string& name);
 
 /// Whether the point adds to another of the same setting: the waits of a rank for one other, what a
 /// library expects of one way. Others are settings that were measured.
@@ -143,10 +146,6 @@ Run join_runs(Run run);
 /// is that of the first; warnings and losses are those of all. As `join_runs` left them; at least
 /// one.
 Run pool_runs(std::vector<Run> runs);
-
-/// What was asked for and is not in the run, one sentence each: why it ended early, probes that
-/// were not reached, not finished or failed. Of skipped probes the reason is the result.
-std::vector<std::string> missing(const Run& run);
 }  // namespace scaleworth
 
 /// Names of the probes in run.json, for its writers and readers.

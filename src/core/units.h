@@ -82,6 +82,7 @@ inline constexpr double kibibyte = 1024.0;  // bytes
 inline constexpr double mebibyte = 1024.0 * kibibyte;
 inline constexpr double gibibyte = 1024.0 * mebibyte;
 inline constexpr double seconds_per_hour = 3600.0;
+inline constexpr double hours_per_year = 8760.0;  // of 365 days, as bills have it
 
 constexpr DollarsPerSecond dollars_per_hour(double usd) {
   return DollarsPerSecond(usd / 3600.0);

@@ -36,7 +36,7 @@ constexpr std::optional<std::int32_t> rank_number(const Value& value) {
 /// The number of a step, with room for sums of two; absent for what is none.
 template <class Value>
 constexpr std::optional<std::int32_t> step_number(const Value& value) {
-  return whole_number<std::int32_t>(value, 0, 1'000'000'000);
+  return whole_number<std::int32_t>(value, 0, std::numeric_limits<std::int32_t>::max() / 2);
 }
 /// How many ranks there are; absent for what is no number of ranks.
 template <class Value>

@@ -16,8 +16,8 @@ Analysis analyse(const Run& run, const AnalysisOptions& options) {
   analysis.scaling = analyse_scaling(run,
                                      options,
                                      analysis.roofline ? analysis.roofline->ceilings : none,
+                                     analysis.gpus,
                                      analysis.communication.all_reduce());
-  add_gpu_utilisation(run, analysis.gpus, analysis.scaling);
   return analysis;
 }
 }  // namespace scaleworth::model

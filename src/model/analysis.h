@@ -42,7 +42,8 @@ struct Analysis {
 struct RunFindings {
   std::vector<Finding> results;
   std::vector<Finding> warnings;  // about the measurement
-  std::vector<Finding> doubts;    // why the whole run is not reliable: the verdict begins with them
+  std::vector<Finding>
+      unreliable;  // why the whole run is not reliable: the verdict begins with them
 };
 RunFindings run_findings(const Run& run, const Analysis& analysis);
 

@@ -48,9 +48,9 @@ CollectivePoint point_of(double bytes, const Series& times, double factor) {
 }
 
 std::vector<TimedSize> times_of(const std::vector<CollectivePoint>& points) {
-  std::vector<TimedSize> times;
-  for (const CollectivePoint& point : points) times.push_back({point.message, point.time.value});
-  return times;
+  return mapped(points, [](const CollectivePoint& point) {
+    return TimedSize{point.message, point.time.value};
+  });
 }
 
 /// Of a group of points: what they share beside size and way. What ran differs from size to size,
@@ -131,8 +131,7 @@ AlgorithmResult analyse_group(const Setting& key, const Group& group) {
 std::map<std::pair<int, int>, std::map<double, Series>> times_of_pairs(const Run& run) {
   std::map<std::pair<int, int>, std::map<double, Series>> pairs;
   for (const char* name : {probe_name::comm_collectives, probe_name::comm_nccl}) {
-    const ProbeRecord* probe = find_probe(run, name);
-    for (const Point& point : probe ? probe->points : std::vector<Point>{}) {
+    for (const Point& point : points_of(run, name)) {
       const auto size = size_of(point);
       if (!point.setting.contains(Parameter::source_index) || !size) continue;
       const auto times = usable_times(point, Metric::time_s);
@@ -193,7 +192,9 @@ std::optional<RingTime> schedule_time(Schedule schedule,
   const auto& [latency, bandwidth] = ranks <= group && inside ? *inside : hop;
   const Seconds whole = message / bandwidth;
   if (!(latency.value() > 0.0) || !(whole.value() > 0.0))
-    throw UserError("latency, bandwidth and message of a collective must be above 0");
+    throw UserError(
+        "a collective is priced by a latency, a bandwidth and a message above 0, as --alpha-us 10 "
+        "--beta-gbs 25 --message-mb 100");
   const double shared = ring_traffic(ranks);
   const int fewer = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
   const double levels = std::log2(fewer);
@@ -372,12 +373,10 @@ std::vector<LinkLevel> link_levels(const Run& run) {
 
 std::vector<CollectiveResult> analyse_collectives(const Run& run) {
   std::vector<CollectiveResult> results;
-  const ProbeRecord* probe = find_probe(run, probe_name::comm_collectives);
-  if (probe == nullptr) return results;
   // By collective, mode, ranks and nodes: times by message bytes.
   using Key = std::tuple<Collective, CollectiveMode, int, std::optional<std::int64_t>>;
   std::map<Key, std::map<double, Series>> groups;
-  for (const Point& point : probe->points) {
+  for (const Point& point : points_of(run, probe_name::comm_collectives)) {
     const auto size = size_of(point);
     if (!size || point.setting.contains(Parameter::source_index)) continue;  // a pair of nodes
     auto& sizes = groups[{symbol_parameter<Collective>(point, Parameter::collective),
@@ -403,10 +402,8 @@ std::vector<CollectiveResult> analyse_collectives(const Run& run) {
 
 std::vector<AlgorithmResult> analyse_algorithms(const Run& run) {
   std::vector<AlgorithmResult> results;
-  const ProbeRecord* probe = find_probe(run, probe_name::comm_nccl);
-  if (probe == nullptr) return results;
   std::map<Setting, Group> groups;
-  for (const Point& point : probe->points) {
+  for (const Point& point : points_of(run, probe_name::comm_nccl)) {
     const auto size = size_of(point);
     // What the library expected of a way is no measurement.
     if (!size || amount_of(point, Metric::predicted_s) ||

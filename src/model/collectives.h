@@ -47,7 +47,7 @@ struct CommunicationFit {
   double median_residual = 0.0;          // relative, on the fitted sizes
   std::optional<double> worst_held_out_error = {};
   std::vector<CurveKnot> curve = {};  // the times that are predicted; empty: those of the line
-  std::vector<Bytes> strays = {};     // sizes left out: no neighbour supports their times
+  std::vector<Bytes> outliers = {};   // sizes left out: no neighbour supports their times
   /// The first and the last segment; where one does not hold, the longest range from the smallest
   /// or from the largest size, at least three sizes, in which a line does. They give the start-up
   /// time and the rate that large messages approach.
@@ -226,7 +226,7 @@ Estimate<Seconds> predict(const CommunicationFit& fit, Bytes message);
 bool is_large(Bytes message, Bytes largest);
 
 /// Bus bandwidth of large messages: the median over the sizes from an eighth of the largest of
-/// `points`, which a stray row does not move. Measured, not extrapolated from a fitted beta.
+/// `points`, which an outlier does not move. Measured, not extrapolated from a fitted beta.
 BytesPerSecond large_bus_bandwidth(const std::vector<CollectivePoint>& points);
 
 /// Who takes part: ranks, on so many nodes that hold as many each.

@@ -165,9 +165,9 @@ double through(const std::vector<CurveKnot>& knots, double at) {
 
 /// How far the logarithm of a time lies, beyond what is accepted, outside the range of what its
 /// neighbours expect: the line through the two before it, the one through the two after it, and the
-/// line that joins both sides. A step or a corner of the curve agrees with one of them, a stray row
+/// line that joins both sides. A step or a corner of the curve agrees with one of them, an outlier
 /// with none. At an end of the table one side is missing, so only a gross misfit counts.
-double strayness(std::span<const CurveKnot> knots, std::size_t i, double noise) {
+double beyond_neighbours(std::span<const CurveKnot> knots, std::size_t i, double noise) {
   constexpr double accepted = 0.25;        // 28 %: changes of protocol pass, see the neighbours
   constexpr double accepted_at_end = 0.6;  // 82 %: a curve may bend there by as much
   constexpr double sigmas = 3.0;           // in noisy tables: 3 of 1,000 sound rows go
@@ -192,21 +192,22 @@ double strayness(std::span<const CurveKnot> knots, std::size_t i, double noise) 
 
 /// Takes the rows that no neighbour supports out of `points`, at most a fifth: in each pass those
 /// that are stranger than the two rows on either side, whose expectations they spoil. Their sizes.
-std::vector<Bytes> take_strays(std::vector<TimedSize>& points) {
+std::vector<Bytes> take_outliers(std::vector<TimedSize>& points) {
   const double noise = noise_of(points);
   const std::size_t most = points.size() / 5;  // more strange rows are the curve
-  std::vector<Bytes> strays;
+  std::vector<Bytes> outliers;
   for (bool found = true; found && points.size() > least_points;) {
     const std::vector<CurveKnot> knots = medians(points, 0.0);
     std::vector<double> strange(2);
-    for (std::size_t i = 0; i < knots.size(); ++i) strange.push_back(strayness(knots, i, noise));
+    for (std::size_t i = 0; i < knots.size(); ++i)
+      strange.push_back(beyond_neighbours(knots, i, noise));
     strange.resize(strange.size() + 2);
     std::vector<TimedSize> kept;
     for (std::size_t i = 0; i < points.size(); ++i) {
       const auto window = std::span(strange).subspan(i, 5);  // two rows on either side
-      const bool stray = window[2] > 0.0 && window[2] == std::ranges::max(window);
-      if (stray && strays.size() < most) {
-        strays.push_back(points[i].message);
+      const bool outlier = window[2] > 0.0 && window[2] == std::ranges::max(window);
+      if (outlier && outliers.size() < most) {
+        outliers.push_back(points[i].message);
       } else {
         kept.push_back(points[i]);
       }
@@ -214,8 +215,8 @@ std::vector<Bytes> take_strays(std::vector<TimedSize>& points) {
     found = kept.size() < points.size();
     points = std::move(kept);
   }
-  std::ranges::sort(strays);
-  return strays;
+  std::ranges::sort(outliers);
+  return outliers;
 }
 
 Seconds time_at(const CommunicationSegment& segment, Bytes message) {
@@ -418,11 +419,11 @@ std::optional<Estimate<Seconds>> beyond_sizes(const CommunicationFit& fit, Bytes
 std::optional<CommunicationFit> fit_communication(std::span<const TimedSize> points,
                                                   const std::string& form) {
   std::vector<TimedSize> kept(points.begin(), points.end());
-  std::vector<Bytes> strays = take_strays(kept);
+  std::vector<Bytes> outliers = take_outliers(kept);
   if (kept.size() < least_points) return std::nullopt;
   std::optional<CommunicationFit> fit = fit_form(kept, form);
   if (!fit) return std::nullopt;
-  fit->strays = std::move(strays);
+  fit->outliers = std::move(outliers);
   fit->start = line_at_end(kept, fit->segments.front(), false);
   fit->asymptote = line_at_end(kept, fit->segments.back(), true);
   for (const TimedSize& one : kept)

@@ -14,7 +14,8 @@ namespace scaleworth::model {
 namespace {
 /// Common sizes that are judged: small enough for latency, in between, and large.
 constexpr std::array judged_sizes{8.0 * kibibyte, mebibyte, 64.0 * mebibyte};
-constexpr std::size_t least_neighbours = 4;  // fewer differences show no spread
+// Two differences show a spread, which so few degrees of freedom widen twelvefold.
+constexpr std::size_t least_neighbours = 3;
 
 using Key = std::pair<Metric, Setting>;
 
@@ -225,10 +226,6 @@ auto order_of(const ComparedSweep& sweep) {
                     sweep.setting.symbol<CollectiveMode>(Parameter::mode));
 }
 
-bool of_collective(const Figure& figure) {
-  return figure.setting.contains(Parameter::collective);
-}
-
 /// Of what is no sweep.
 void compare_machines(const std::vector<Figure>& a,
                       const std::vector<Figure>& b,
@@ -348,7 +345,7 @@ Comparison compare(const std::vector<Figure>& a, const std::vector<Figure>& b) {
   const auto part = [](const std::vector<Figure>& all, bool collectives) {
     std::vector<Figure> found;
     std::ranges::copy_if(all, std::back_inserter(found), [=](const Figure& figure) {
-      return of_collective(figure) == collectives;
+      return figure.setting.contains(Parameter::collective) == collectives;
     });
     return found;
   };

@@ -2,6 +2,7 @@
 /// What differs between two runs: a join of their figures on metric and setting.
 #pragma once
 
+#include "src/core/attribution.h"
 #include "src/core/catalogue.h"
 #include "src/core/figures/metric.h"
 #include "src/core/machine_change.h"
@@ -9,10 +10,6 @@
 #include "src/core/statistics/sample_statistics.h"
 
 #include <cmath>
-
-namespace scaleworth {
-struct Attribution;
-}  // namespace scaleworth
 
 namespace scaleworth::model {
 /// The figures of a run, each with its value in each of several runs.
@@ -33,7 +30,8 @@ WrongResults wrong_results(const Run& run);
 
 /// Of another tool's output, which ends early or has rows that are damaged.
 inline bool cut_short(const ProbeRecord& probe) {
-  return probe.losses.contains("damaged_rows") || probe.losses.contains("ended_early");
+  return probe.losses.contains(loss_name::damaged_rows) ||
+         probe.losses.contains(loss_name::ended_early);
 }
 
 /// What the interval of a ratio is made from.
@@ -43,6 +41,12 @@ enum class NoiseBasis : std::uint8_t {
   neighbours,  // single values: the scatter of the ratio from one size to the next
   none         // nothing to tell noise from
 };
+constexpr auto enum_words(NoiseBasis) {
+  return std::array{Word{"repeats", "spread between runs"},
+                    Word{"samples", "samples of one run each"},
+                    Word{"neighbours", "scatter between sizes"},
+                    Word{"none", "nothing to tell noise from"}};
+}
 
 /// One metric at one setting in both: B over A. Where a low number is better (a time) it is A over
 /// B, so that above 1 B is always the better one.
@@ -150,100 +154,7 @@ inline constexpr double presumed_run_noise = 0.03;
 /// run has the spread of the other). Without repeats that of `ratio()`, widened in quadrature by
 /// 1.96 sqrt(2) `presumed_run_noise`. Where there are single values too, as in published tables: ln
 /// g +- t s, s = 1.4826 MAD of the differences between ln(gain) at neighbouring sizes over sqrt(2)
-/// (Rousseeuw & Croux 1993), at least four common sizes; of a figure over k sizes s sqrt(pi / (2
+/// (Rousseeuw & Croux 1993), at least three common sizes; of a figure over k sizes s sqrt(pi / (2
 /// k)), the error of a median; widened likewise.
 Comparison compare(const std::vector<Figure>& a, const std::vector<Figure>& b);
-
-enum class CheckStatus : std::uint8_t { pass, warn, fail, cannot_tell };
-
-/// What carries bytes: so many links, each with a rate in one direction.
-enum class Wire : std::uint8_t { nvlink, pcie, network };
-struct LinkRate {
-  Wire wire = Wire::nvlink;
-  double count = 1.0;  // of one GPU; network cards of one node
-  BytesPerSecond each;
-};
-
-/// What figures of a metric at settings with all of `where` must not leave.
-struct Allowed {
-  Metric metric = Metric::bus_bandwidth;
-  Setting where;
-  std::optional<double> at_least;
-  std::optional<double> at_most;
-  std::optional<LinkRate> link{};  // that the bound follows from; absent: a stated rule
-};
-
-/// In one direction, of an NVLink or a PCIe lane of a generation, or a network card of so many
-/// Gbit/s; 0 where it is not known. PCIe coded: 8b/10b, 128b/130b from generation 3, 236 of 256
-/// bytes in 6. Source: PCI Express Base Specification; NVIDIA's descriptions of NVLink.
-BytesPerSecond link_rate(Wire wire, double stated);
-
-/// NVLinks and PCIe lanes of the run's first GPU, as the driver reports them.
-std::vector<LinkRate> detected_links(const Run& run);
-
-/// What physics allows figures of `run` over these links. At most all bytes that must pass a port
-/// (a GPU's, between nodes a node's NICs together) at its full rate, by the algorithm with the
-/// fewest: of an all-reduce among k ports min(2 (k - 1) / k, 1 + 1/k) of the message (ring; reduced
-/// in the switch), of others what a port lacks or must send. At least 70 % of the rate with the
-/// bytes of a ring (of copies: of the rate, not where a GPU has fewer NVLinks than go to a switch):
-/// presumed for headers and protocols; published sweeps of healthy machines reach 76 to 96 %. Of collectives large messages only.
-/// Memory: two transfers per clock and pin. A link that is not known bounds nothing.
-std::vector<Allowed> envelope(const Comparison& itself, const std::vector<LinkRate>& links);
-
-struct CheckedFigure {
-  ComparedFigure figure;  // A is the baseline, or the end of a bound that is nearer
-  CheckStatus status = CheckStatus::cannot_tell;
-  bool beyond_chance = false;  // worse with 95 % over all figures together, by whatever amount
-  /// Where it cannot be told: runs of each side that would show a loss of the tolerance with 80 %.
-  std::optional<int> runs_needed{};
-  std::optional<Allowed> bound{};  // in place of a baseline
-};
-
-/// A stated rule that no figure of the run is under.
-struct UnmetRule {
-  Allowed rule;
-  Setting lacking;  // what of its setting no figure of its metric has; empty: these together
-};
-
-struct CheckResult {
-  std::vector<CheckedFigure> figures;  // the worst first
-  std::vector<UnmetRule> unmet;        // in the order of the rules
-  std::size_t wrong_results = 0;       // settings of the run whose results a check found wrong
-  std::size_t measured_once = 0;       // figures without repeats on either side: not judged
-  CheckStatus status = CheckStatus::cannot_tell;
-};
-
-/// Judges the key figures of `comparison` by the spread between repeats; tolerance in (0, 1).
-///   fail         worse by at least the tolerance, with 95 % over all figures together (Holm 1979)
-///   warn         worse, but by less than the tolerance, or only when judged alone
-///   pass         a loss of the tolerance is left out by the interval
-///   cannot tell  neither: no repeats, or too few for their spread
-/// The whole is the worst of fail, warn, pass of the figures with repeats; cannot tell where there
-/// are none, or where one of them could not be judged and might hide a failure. Wrong results in
-/// the run are a failure, whatever its speed.
-CheckResult check(const Comparison& comparison, double tolerance, std::size_t wrong_results = 0);
-
-/// Judges the figures of a run, compared with itself, by bounds, with a tolerance of 0 and the
-/// spread between its repeats; a figure measured once with `presumed_run_noise` and the interval of
-/// its samples. Where a rule meets no figure the whole cannot be told, unless it fails.
-CheckResult check(const Comparison& itself,
-                  const std::vector<Allowed>& bounds,
-                  std::size_t wrong_results);
 }  // namespace scaleworth::model
-
-namespace scaleworth {
-template <>
-inline constexpr std::array word_list<model::Wire>{
-    Word{"nvlink", "NVLink"}, Word{"pcie", "PCIe lane"}, Word{"network", "network card"}};
-template <>
-inline constexpr std::array word_list<model::CheckStatus>{Word{"pass", "pass"},
-                                                          Word{"warn", "warn"},
-                                                          Word{"fail", "fail"},
-                                                          Word{"cannot_tell", "cannot tell"}};
-template <>
-inline constexpr std::array word_list<model::NoiseBasis>{
-    Word{"repeats", "spread between runs"},
-    Word{"samples", "samples of one run each"},
-    Word{"neighbours", "scatter between sizes"},
-    Word{"none", "nothing to tell noise from"}};
-}  // namespace scaleworth

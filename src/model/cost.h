@@ -6,9 +6,15 @@
 #include "src/core/estimate.h"
 #include "src/core/units.h"
 
+#include <cmath>
 #include <optional>
 
 namespace scaleworth::model {
+/// Whether an amount can be one.
+inline bool positive(double value) {
+  return value > 0.0 && std::isfinite(value);
+}
+
 /// What a job pays for. Whatever way its ranks are paid, on demand, by a commitment, owned or on
 /// spot, is another `per_rank`; the rest stays.
 struct Prices {

@@ -14,7 +14,6 @@
 
 namespace scaleworth::model {
 struct AnalysisOptions;
-struct ScalingResult;
 
 /// The GPU as the environment of the run describes it; what the driver did not report is absent.
 struct GpuIdentity {
@@ -140,12 +139,6 @@ std::string time_text(Seconds time);
 
 std::optional<BytesPerSecond> memory_read_rate(const GpuResult& gpu);
 
-/// Fills mfu_measured and its basis in rows whose steps multiplied in a format that a GPU's
-/// products were measured in: against the steady rate of the slowest such GPU times the ranks.
-void add_gpu_utilisation(const Run& run,
-                         const std::vector<GpuResult>& gpus,
-                         std::vector<ScalingResult>& scaling);
-
 /// From roofline.gpu.together: passes "alone" and "together" of each GPU. A GPU is slow when the
 /// whole interval of its rate over the median of the others of its model lies more than 5 % below 1
 /// (without intervals, when the value does). Its cause is the difference to the others that
@@ -178,9 +171,7 @@ std::vector<GpuTransfer> transfers_of(const Run& run,
                                       const ProbeRecord& probe,
                                       const GpuIdentity& gpu);
 
-/// Raw rate of a PCIe link in one direction. Source: PCI Express base specifications: 8, 16, 32
-/// GT/s with 128b/130b coding (generations 3 to 5), 64 GT/s with 242 of 256 bytes of a flit (6); 5
-/// GT/s and 2.5 GT/s with 8b/10b (2 and 1).
+/// Raw rate of a PCIe link in one direction: `width` lanes of link_rate().
 std::optional<BytesPerSecond> pcie_rate(int generation, int width);
 
 /// bf16, else the first, of the formats that have the part.

@@ -9,10 +9,11 @@
 
 namespace scaleworth::model {
 namespace {
-constexpr double above_link = 1.02;  // raw rates are exact; 2 % is timing. Lower doubts sound links
+constexpr double above_link =
+    1.02;  // raw rates are exact; 2 % is timing. Lower warnings sound links
 // See the header: boards clock memory up to 3 % higher. Beyond 10 % a part of the set was cached.
 constexpr double above_memory = 1.10;
-// Presumed: products and ceilings are timed at clocks that differ by some per cent. Lower doubts
+// Presumed: products and ceilings are timed at clocks that differ by some per cent. Lower warnings
 // sound results, higher lets a wrong roof pass.
 constexpr double above_roof = 1.05;
 

@@ -72,7 +72,8 @@ FindingId remainder(const WaterfallEvidence& known) {
   return known.best_kernel ? FindingId::left_over : FindingId::best_shape_unknown;
 }
 
-constexpr double often = 0.5;  // of the readings: the reason that held the clock most of the time
+// Of the readings: a reason that held the clock for less of the time leaves most of the loss open.
+constexpr double most_readings = 0.5;
 // Of the limit; H100, H200 at theirs: 0.97 to 1.03 (docs/measurements).
 constexpr double at_limit = 0.95;
 
@@ -164,7 +165,7 @@ ClockCause clock_cause(const GpuConditions& conditions, const GpuIdentity& gpu) 
   std::vector<Finding> power = power_readings(conditions, gpu);
   for (const auto& [known, step] : known_reasons) {
     for (const auto& [reason, share] : conditions.slowdown_reasons) {
-      if (reason != known || share < often) continue;
+      if (reason != known || share < most_readings) continue;
       power.insert(power.begin(), {FindingId::clock_reason, word_of(reason), share});
       return {step, power};
     }

@@ -52,6 +52,20 @@ enum class LossStep {
   launch_gaps,
   unexplained
 };
+constexpr auto enum_words(LossStep) {
+  return std::array{Word{"slice", "slice of the GPU"},
+                    Word{"clock_basis", "clock basis"},
+                    Word{"clock", "clock"},
+                    Word{"settled_clock", "settled clock"},
+                    Word{"power_cap", "power cap"},
+                    Word{"heat", "heat"},
+                    Word{"hardware_slowdown", "hardware slowdown"},
+                    Word{"application_clocks", "application clocks"},
+                    Word{"kernel", "algorithm and tiles"},
+                    Word{"waves", "wave quantisation"},
+                    Word{"launch_gaps", "launch gaps"},
+                    Word{"unexplained", "unexplained"}};
+}
 
 /// One step from the datasheet's to the measured rate. Without figures: a cause that could not be
 /// separated from the other steps.
@@ -173,20 +187,3 @@ Tile tile_of(const GpuGemm& gemm);
 double wave_efficiency(const GemmShape& shape, const Tile& tile, int multiprocessors);
 
 }  // namespace scaleworth::model
-
-namespace scaleworth {
-template <>
-inline constexpr std::array word_list<model::LossStep>{
-    Word{"slice", "slice of the GPU"},
-    Word{"clock_basis", "clock basis"},
-    Word{"clock", "clock"},
-    Word{"settled_clock", "settled clock"},
-    Word{"power_cap", "power cap"},
-    Word{"heat", "heat"},
-    Word{"hardware_slowdown", "hardware slowdown"},
-    Word{"application_clocks", "application clocks"},
-    Word{"kernel", "algorithm and tiles"},
-    Word{"waves", "wave quantisation"},
-    Word{"launch_gaps", "launch gaps"},
-    Word{"unexplained", "unexplained"}};
-}  // namespace scaleworth

@@ -16,9 +16,7 @@ using CurveKey = std::pair<ByWord<StreamKernel>, int>;  // kernel, workers
 using Curve = std::map<double, Series>;                 // working set in bytes to values
 
 std::vector<CurveSample> samples_of(const Curve& curve) {
-  std::vector<CurveSample> samples;
-  for (const auto& [bytes, values] : curve) samples.push_back({Bytes(bytes), values});
-  return samples;
+  return mapped(curve, [](const auto& at) { return CurveSample{Bytes(at.first), at.second}; });
 }
 
 Estimate<double> plateau_value(std::span<const CurveSample> points) {

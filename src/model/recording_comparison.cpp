@@ -123,6 +123,13 @@ Estimate<double> mean_of_steps(const std::vector<double>& steps, double mean) {
   return estimate;
 }
 
+std::vector<Finding> step_warnings(const StepChoice& steps) {
+  if (steps.limit == StepLimit::maybe_layers) return {{FindingId::layers_or_steps}};
+  if (steps.limit == StepLimit::mostly_outside)
+    return {{FindingId::little_in_steps, steps.outside}};
+  return {};
+}
+
 std::vector<Figure> attribution_figures(const Attribution& job) {
   const std::optional<JobMeans> means = job_means(job.ledger);
   if (!means) return {};

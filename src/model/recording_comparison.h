@@ -14,6 +14,9 @@ Estimate<double> mean_of_steps(const std::vector<double>& steps, double mean);
 /// The effective steps, at least two of as many.
 double effective_steps(const std::vector<double>& steps);
 
+/// Why what counts as steps may be none of the job's.
+std::vector<Finding> step_warnings(const StepChoice& steps);
+
 /// step_time; part_time of each part whose time is known; collective_wait and collective_transfer
 /// of each kind; saved_time of each significant straggler, by its (first) rank. Times per step, s,
 /// means over ranks of the steps that count. None without steps.
@@ -52,6 +55,12 @@ struct ComparedTime {
 
 /// What became of a straggler from A to B.
 enum class StragglerChange : std::uint8_t { appeared, gone, moved, stayed };
+constexpr auto enum_words(StragglerChange) {
+  return std::array{Word{"appeared", "only in B"},
+                    Word{"gone", "only in A"},
+                    Word{"moved", "moved"},
+                    Word{"stayed", "in both"}};
+}
 
 struct ComparedStraggler {
   StragglerChange change = StragglerChange::stayed;
@@ -74,11 +83,3 @@ RecordingComparison compare_recordings(const Attribution& a,
                                        const Attribution& b,
                                        const std::array<std::string, 2>& names);
 }  // namespace scaleworth::model
-
-namespace scaleworth {
-template <>
-inline constexpr std::array word_list<model::StragglerChange>{Word{"appeared", "only in B"},
-                                                              Word{"gone", "only in A"},
-                                                              Word{"moved", "moved"},
-                                                              Word{"stayed", "in both"}};
-}  // namespace scaleworth

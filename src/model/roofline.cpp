@@ -14,7 +14,7 @@ namespace {
 /// Below this ratio of thread-CPU time to wall time of all workers, foreign work took part of the
 /// cores. Source: sampled on a shared two-core machine, undisturbed repetitions stay above 0.99.
 constexpr double contended_below = 0.98;
-// Of a bound, presumed: clocks and ceilings are measured to some per cent. Lower doubts sound
+// Of a bound, presumed: clocks and ceilings are measured to some per cent. Lower warnings sound
 // results, higher lets those pass that were taken under another clock.
 constexpr double impossible_share = 1.05;
 constexpr double impossible_above = 1.05;

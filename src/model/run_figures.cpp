@@ -33,11 +33,14 @@ class Figures {
     }
   }
 
-  /// Of the line that holds from the smallest size on.
+  /// Of the line that holds from the smallest size on, where start-up is at least half of that
+  /// size's time: of larger sizes alone it is extrapolated, and their noise decides it.
   void add_start(const Setting& sweep, const CommunicationFit& fit) {
     if (!fit.start) return;
     const auto alpha = transform(fit.start->alpha, [](Seconds one) { return one.value(); });
-    if (alpha.value > 0.0) add({Metric::alpha, sweep, Basis::fitted, alpha});
+    const Seconds of_bytes = fit.start->beta.value * fit.start->smallest;
+    if (alpha.value > 0.0 && alpha.value >= of_bytes.value())
+      add({Metric::alpha, sweep, Basis::fitted, alpha});
   }
 
   std::vector<Figure> take() { return std::move(figures_); }
@@ -200,9 +203,7 @@ void add_transfers(const GpuResult& gpu, const Setting& of, Figures& figures) {
 }
 
 void add_training_steps(const Run& run, Figures& figures) {
-  const ProbeRecord* probe = find_probe(run, probe_name::step_training);
-  if (probe == nullptr) return;
-  for (const Point& point : probe->points) {
+  for (const Point& point : points_of(run, probe_name::step_training)) {
     const Series& steps = series(point, Metric::step_s);
     if (steps.empty()) continue;
     const auto time = transform(series_estimate(steps), [](double s) { return Seconds(s); });

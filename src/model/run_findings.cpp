@@ -4,6 +4,7 @@
 #include "src/model/comparison.h"
 
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -68,24 +69,23 @@ void add_law(const ScalingResult& scaling, const ScalingLaw& law, RunFindings& f
 
 void add_run_warnings(const Run& run, RunFindings& findings) {
   if (!run.complete) {
-    if (run.interruption.empty())
+    if (!run.interruption)
       findings.warnings.emplace_back(FindingId::run_ended_early);
     else
-      findings.warnings.emplace_back(FindingId::run_not_complete, run.interruption);
+      findings.warnings.emplace_back(FindingId::run_not_complete, *run.interruption);
   }
   for (const ProbeRecord& probe : run.probes) {
     if (probe.status == ProbeStatus::pending) {
       findings.warnings.emplace_back(FindingId::probe_not_reached, probe.name);
     } else if (probe.status == ProbeStatus::failed) {  // one skipped stands under "not measured"
-      if (probe.reason.empty())
+      if (!probe.reason)
         findings.warnings.emplace_back(FindingId::probe_failed, probe.name);
       else
-        findings.warnings.emplace_back(FindingId::probe_failed_because, probe.name, probe.reason);
+        findings.warnings.emplace_back(FindingId::probe_failed_because, probe.name, *probe.reason);
     }
     // Of an import they are what its reader found: a late rank, lost records.
     if (run.suite == "import")
-      for (const std::string& warning : probe.warnings)
-        findings.results.emplace_back(FindingId::stated, warning);
+      std::ranges::copy(probe.warnings, std::back_inserter(findings.results));
   }
 }
 
@@ -110,7 +110,7 @@ void add_differing_runs(const Run& run, RunFindings& findings) {
         between.push_back(spread->between_sd / *median(spread->medians));
     const auto beyond = std::ranges::count_if(between, [](double one) { return one > apart; });
     if (beyond == 0 || 4 * beyond < std::ssize(between)) continue;
-    findings.doubts.emplace_back(FindingId::runs_differ, probe.name, std::ranges::max(between));
+    findings.unreliable.emplace_back(FindingId::runs_differ, probe.name, std::ranges::max(between));
   }
 }
 
@@ -124,18 +124,18 @@ std::optional<double> notable_other_load(const Run& run) {
 /// Programs beside ours, as the machine counted them.
 void add_other_programs(const Run& run, const Analysis& analysis, RunFindings& findings) {
   if (const auto others = notable_other_load(run))
-    findings.doubts.emplace_back(FindingId::other_programs, *others);
+    findings.unreliable.emplace_back(FindingId::other_programs, *others);
   constexpr double notable_stops = 0.05;  // of the quota's periods
   const double throttled = number_fact(run, "load_during_run", "throttled_fraction").value_or(0.0);
   if (throttled > notable_stops)
-    findings.doubts.emplace_back(FindingId::quota_stopped,
-                                 number_fact(run, "limits", "cpu_quota_cpus").value_or(0.0),
-                                 throttled);
+    findings.unreliable.emplace_back(FindingId::quota_stopped,
+                                     number_fact(run, "limits", "cpu_quota_cpus").value_or(0.0),
+                                     throttled);
   for (const GpuResult& gpu : analysis.gpus) {
     const int ordinal = gpu.identity.ordinal;
     // None known is no program.
     if (number_fact(run, fmt::format("gpu {}", ordinal), "foreign_processes") > 0.0)
-      findings.doubts.emplace_back(FindingId::gpu_shared, ordinal);
+      findings.unreliable.emplace_back(FindingId::gpu_shared, ordinal);
   }
 }
 
@@ -167,7 +167,7 @@ void add_slow_links(const Run& run, const Analysis& analysis, RunFindings& findi
     std::vector<Finding> more;
     if (cost > Seconds(0.0)) more.emplace_back(FindingId::slow_link_costs, cost.value());
     if (crowded) more.emplace_back(FindingId::slowest_of_crowded, found);
-    findings.doubts.emplace_back(FindingId::slow_link, who, slow.times, more);
+    findings.unreliable.emplace_back(FindingId::slow_link, who, slow.times, more);
   }
 }
 
@@ -179,7 +179,7 @@ void add_contention(const RooflineResult& roofline, RunFindings& findings) {
   if (contended == 0) return;
   // One ceiling that lost a little leaves the others right.
   const bool much = least_share < 0.9 || 4 * contended > std::ssize(roofline.ceilings);
-  (much ? findings.doubts : findings.warnings)
+  (much ? findings.unreliable : findings.warnings)
       .emplace_back(FindingId::cores_contended, contended, roofline.ceilings.size(), least_share);
 }
 
@@ -210,7 +210,7 @@ void add_sample_warnings(const Run& run, RunFindings& findings) {
   std::vector<Finding> by_probe;
   for (const ProbeRecord& probe : run.probes) {
     const auto steady =
-        std::ranges::count_if(probe.points, &std::vector<std::string>::empty, &Point::warnings);
+        std::ranges::count_if(probe.points, &std::vector<Finding>::empty, &Point::warnings);
     const auto here = std::ssize(probe.points) - steady;
     const auto settings =
         std::ssize(probe.points) - std::ranges::count_if(probe.points, adds_to_another);
@@ -282,7 +282,7 @@ void add_mixed_models(const std::vector<GpuResult>& gpus, RunFindings& findings)
 RunFindings run_findings(const Run& run, const Analysis& analysis) {
   RunFindings findings;
   if (const WrongResults wrong = wrong_results(run); wrong.settings > 0)
-    findings.doubts.emplace_back(FindingId::results_wrong, wrong.settings, wrong.of);
+    findings.unreliable.emplace_back(FindingId::results_wrong, wrong.settings, wrong.of);
   // A slow GPU sets the pace of all that follows.
   if (analysis.gpus_together) add_together(*analysis.gpus_together, findings);
   for (const GpuResult& gpu : analysis.gpus) add_losses(gpu, findings);
@@ -292,7 +292,7 @@ RunFindings run_findings(const Run& run, const Analysis& analysis) {
   add_run_warnings(run, findings);
   // The tool that ends early, or the job around it, may have failed.
   if (std::ranges::any_of(run.probes, cut_short))
-    findings.doubts.emplace_back(FindingId::import_cut_short);
+    findings.unreliable.emplace_back(FindingId::import_cut_short);
   add_differing_runs(run, findings);
   add_slow_links(run, analysis, findings);
   add_other_programs(run, analysis, findings);

@@ -81,6 +81,8 @@ class Figures(unittest.TestCase):
         steady["stop_reason"] = "time budget; sustained after 4.2 s (clock 0.4 %, power 0.1 %)"
         _, shapes = ours.figures(run)
         self.assertEqual(shapes["bf16_steady"]["warm_up_s"], 4.2)
+        steady["stop_reason"] = [{"id": "sampling_not_finished", "arguments": [3]}, {"id": "rate_sustained", "arguments": [5.5, []]}]
+        self.assertEqual(ours.figures(run)[1]["bf16_steady"]["warm_up_s"], 5.5)
         self.assertAlmostEqual(shapes["bf16_steady"]["window_s"], 0.06)  # three samples, each the mean of 20 ms
         self.assertEqual([shapes[name]["regime"] for name in ("bf16_steady", "bf16_best_shape")], ["steady", "burst"])
         self.assertEqual(shapes["memory_copy"], {"bytes": 2**32})

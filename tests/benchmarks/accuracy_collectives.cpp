@@ -122,7 +122,7 @@ struct Score {
 
 /// Fitted to the sizes of one parity, scored on the others against `truth`, both ways round.
 Score score(const Times& points,
-            const std::vector<Bytes>& strays,
+            const std::vector<Bytes>& outliers,
             const std::function<double(const TimedSize&)>& truth,
             Curve (*fit)(const Times&)) {
   Score result;
@@ -133,7 +133,7 @@ Score score(const Times& points,
       (i % 2 == parity ? fitted : rest).push_back(points[i]);
     const Curve curve = fit(fitted);
     for (const TimedSize& point : rest) {
-      if (std::ranges::find(strays, point.message) != strays.end()) continue;
+      if (std::ranges::find(outliers, point.message) != outliers.end()) continue;
       result.errors.push_back(std::abs(curve(point.message.value()) / truth(point) - 1.0));
     }
   }
@@ -156,9 +156,9 @@ Row row_of(const std::string& data,
     if (point.message * 16.0 >= points.back().message) large.push_back(factor * rate.value());
   }
   const double printed = model::large_bus_bandwidth(measured).value();
-  const Score own = score(points, fit.strays, truth, ours);
+  const Score own = score(points, fit.outliers, truth, ours);
   const Score interpolated =
-      score(points, fit.strays, truth, [](const Times& p) { return log_log(p); });
+      score(points, fit.outliers, truth, [](const Times& p) { return log_log(p); });
   const bool limited = own.worst() > 0.1 && interpolated.worst() > own.worst() - 0.005;
   return {
       "Times of a collective at sizes left out, error in % (mean/worst)",
@@ -167,13 +167,13 @@ Row row_of(const std::string& data,
       data,
       {{"ours", own.text() + (limited ? " (*)" : "")},
        {"log-log", interpolated.text()},
-       {"three lines", score(points, fit.strays, truth, three_segments).text()},
+       {"three lines", score(points, fit.outliers, truth, three_segments).text()},
        {"bus bandwidth, %", fmt::format("{:+.1f}", 100.0 * (printed / *median(large) - 1.0))},
        {"ranges with alpha-beta",
         fmt::format("{} of {}",
                     std::ranges::count(fit.segments, true, &model::CommunicationSegment::holds),
                     fit.segments.size())},
-       {"stray points", fmt::format("{}", fit.strays.size())},
+       {"stray points", fmt::format("{}", fit.outliers.size())},
        {"fit, s", fmt::format("{:.3f}", seconds.count())}}};
 }
 

@@ -34,7 +34,9 @@ class SummingRecorder : public Recorder {
                 const std::vector<std::vector<std::string>>& rows) override {
     rows_ += rows.size();
   }
-  void warn(const std::string& warning) override { fmt::print("{}\n", warning); }
+  void warn(const Finding& warning) override {
+    fmt::print("{}\n", finding_keys[index_of(warning.id)]);
+  }
   void lose(const std::string&, double) override {}
   void progress(double, const std::string&) override {}
 

@@ -27,14 +27,16 @@ SelfLaunch job_with(const std::string& fault) {
 }  // namespace
 
 TEST_CASE("a rank killed in a measurement ends the job and is named", "[fault]") {
-  REQUIRE(self_launch(job_with("die")) == "rank 1 was killed by signal 9 (Killed)");
+  REQUIRE(self_launch(job_with("die")) ==
+          Finding(FindingId::killed_by_signal, Finding(FindingId::rank_number, 1), 9, "Killed"));
 }
 
 TEST_CASE("a rank that stands still ends the job through a watchdog", "[fault]") {
   const auto failure = self_launch(job_with("stall"));
   // Which rank's watchdog is first is open: neither can know who stands still.
   REQUIRE(failure);
-  REQUIRE(failure->ends_with(" ended with exit code 1"));
+  REQUIRE(failure->id == FindingId::ended_with_code);
+  REQUIRE(failure->arguments.at(1) == 1);
 }
 
 // Last: a received signal stays received.

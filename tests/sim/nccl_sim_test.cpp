@@ -126,11 +126,11 @@ TEST_CASE("sizes that find no memory are left out with what is larger, and the r
   }
   // Send and receive buffer of 2^28 B fit, of 2^29 B do not.
   CHECK_THAT(largest, WithinRel(268435456.0, 1e-12));
-  const auto told = std::ranges::find_if(probe.warnings, [](const std::string& warning) {
-    return warning.starts_with("all_reduce, isolated, all ranks: from 536870912 B");
-  });
-  REQUIRE(told != probe.warnings.end());
-  CHECK(told->ends_with("rank 1: 1073741824 B do not fit"));
+  CHECK(std::ranges::count(probe.warnings,
+                           Finding(FindingId::no_memory_from,
+                                   "all_reduce, isolated, all ranks",
+                                   536870912.0,
+                                   "rank 1: 1073741824 B do not fit")) == 1);
   // The ways are still told apart by what is left.
   CHECK(plain_all_reduce(model::analyse_algorithms(run)).lines.size() == truth.ways.size());
 }
@@ -178,9 +178,9 @@ TEST_CASE("ways that NCCL does not offer are named with those that it does", "[n
   const Run run = measured(switched_node(), probes::Suite::quick, asked);
   const ProbeRecord& probe = *find_probe(run, probe_name::comm_nccl);
   REQUIRE(probe.warnings.size() == 2);
-  CHECK(probe.warnings[0].find("it offers NVLS/Simple, Ring/LL, Ring/Simple, Tree/Simple") !=
-        std::string::npos);
-  CHECK(probe.warnings[1].find("were left out") != std::string::npos);
+  CHECK(probe.warnings[0] == Finding(FindingId::algorithms_not_offered,
+                                     "NVLS/Simple, Ring/LL, Ring/Simple, Tree/Simple"));
+  CHECK(probe.warnings[1].id == FindingId::message_beyond_gpu);
 }
 
 TEST_CASE("a slow node among several is found, and none among equal ones", "[nccl]") {

@@ -22,7 +22,7 @@ struct NoiseTruth {
 
 struct SampledTimes {
   std::vector<double> seconds;
-  std::string stop_reason;
+  std::vector<Finding> stop_reason;
 };
 
 /// Draws repetitions whose median is the true time.
@@ -42,7 +42,7 @@ class Noise {
   SampledTimes sample(double seconds, const StoppingTarget& target) {
     StoppingRule rule(target);
     while (!rule.finished()) rule.add(Seconds(seconds * factor()));
-    return {rule.samples(), rule.explanation()};
+    return {rule.samples(), {rule.explanation()}};
   }
 
  private:

@@ -74,7 +74,8 @@ const WayTruth& SimRankGroup::way_of(const CollectiveWork& work) const {
   const auto found = std::find_if(ways.begin(), ways.end(), [&](const WayTruth& way) {
     return way.algorithm == work.algorithm && way.protocol == work.protocol;
   });
-  if (found == ways.end()) throw NothingToMeasure("no usable " + work.algorithm);
+  if (found == ways.end())
+    throw NothingToMeasure(FindingId::way_not_usable, work.algorithm, work.protocol, "it");
   return *found;
 }
 
@@ -109,7 +110,7 @@ CollectiveMeasured SimRankGroup::time_collective(const CollectiveWork& work,
       measured.offered.push_back({one.algorithm, one.protocol});
     }
   } else if (!work.algorithm.empty()) {
-    throw NothingToMeasure("asks no tuner");
+    throw NothingToMeasure(FindingId::tuner_not_asked, "it");
   }
   if (truth_.slow_node && std::ranges::any_of(work.members, [&](int rank) {
         return rank / truth_.ranks_on_node == truth_.slow_node->first;

@@ -28,9 +28,7 @@ class RunRecorder final : public probes::Recorder {
   void add_rows(const std::string&,
                 const std::vector<std::string>&,
                 const std::vector<std::vector<std::string>>&) override {}
-  void warn(const std::string& warning) override {
-    probe_in(run_, probe_).warnings.push_back(warning);
-  }
+  void warn(const Finding& warning) override { probe_in(run_, probe_).warnings.push_back(warning); }
   void lose(const std::string& what, double amount) override {
     probe_in(run_, probe_).losses[what] += amount;
   }

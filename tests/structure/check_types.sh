@@ -5,7 +5,7 @@ set -u
 cd "$1" || exit 2
 doubles=$(find src probes trace report cuda tests -name '*.h' | sort | xargs awk '
   FNR == 1 { space = "" }
-  /^namespace [a-z_:]+ \{/ { if (space == "") space = $2 }
+  /^namespace [a-z_:]+ \{/ { space = $2 }
   /^(struct|class|enum class|enum) [A-Za-z0-9_]+/ && !/;[[:space:]]*$/ {
     name = $1 == "enum" && $2 == "class" ? $3 : $2
     sub(/[:{<].*/, "", name)

@@ -178,11 +178,7 @@ class Divider {
       before.end = lost->start;
       after.start = lost->end;
       divide_known(before);
-      pieces_.push_back({*lost,
-                         Part::unattributed,
-                         HostCause::other,
-                         NameId::none,
-                         UnknownWork::missing_kernels});
+      add({*lost, Part::unattributed, HostCause::other, {}, UnknownWork::missing_kernels});
       divide_known(after);
     } else {
       divide_known(gap);
@@ -260,8 +256,8 @@ class Divider {
     const auto dispatched = [&](const TimeInterval&, nanoseconds start, nanoseconds end) {
       without_cause(thread, {from, start});
       const nanoseconds due = std::min(slack, end - start);
-      add({start, start + due}, Part::host_late, HostCause::synchronizing_call);
-      add({start + due, end}, Part::host_late, HostCause::launch_bound);
+      add({{start, start + due}, Part::host_late, HostCause::synchronizing_call});
+      add({{start + due, end}, Part::host_late, HostCause::launch_bound});
       slack -= due;
       from = std::max(from, end);
     };
@@ -277,13 +273,13 @@ class Divider {
       const nanoseconds start = std::max(range.start, one->start);
       const nanoseconds end = std::min(range.end, one->end);
       without_cause(thread, {range.start, start});
-      add({start, end}, Part::host_late, HostCause::other, one->name);
+      add({{start, end}, Part::host_late, HostCause::other, one->name});
       return without_cause(thread, {end, range.end});
     }
     nanoseconds from = range.start;
     const auto named = [&](const HostStretch& one, nanoseconds start, nanoseconds end) {
       without_name({from, start});
-      add({start, end}, Part::host_late, HostCause::other, one.name);
+      add({{start, end}, Part::host_late, HostCause::other, one.name});
       from = end;
     };
     for_each_within(thread->innermost, range, named);
@@ -293,33 +289,32 @@ class Divider {
   void without_name(TimeInterval range) {
     nanoseconds from = range.start;
     const auto seen = [&](const HostStretch& one, nanoseconds start, nanoseconds end) {
-      add({from, start}, Part::host_late, HostCause::other);
-      add({start, end}, Part::host_late, *one.cause);
+      add({{from, start}, Part::host_late, HostCause::other});
+      add({{start, end}, Part::host_late, *one.cause});
       from = end;
     };
     for_each_within(evidence_.sampled, range, seen);
-    add({from, range.end}, Part::host_late, HostCause::other);
+    add({{from, range.end}, Part::host_late, HostCause::other});
   }
 
   void after_launch(const IdleGap& gap, const HostEvent& launch, nanoseconds from) {
     if (from >= gap.end) return;
     const Part part = rest_part(gap, launch, from);
+    const bool no_cause = part == Part::unattributed;
+    // Before all recorded work only what is not recorded can hold the queue.
+    const auto rest =
+        no_cause && gap.last == no_index ? UnknownWork::awaited_work : UnknownWork::none;
     cover(evidence_.thread(launch.thread), evidence_.everywhere, {from, gap.end}, covering_);
     for (const HostStretch& stretch : covering_) {
       // The host waits for the device, where nothing recorded runs.
-      const bool awaited =
-          part == Part::unattributed && stretch.cause == HostCause::synchronizing_call;
+      const bool awaited = no_cause && stretch.cause == HostCause::synchronizing_call;
       if (stretch.cause && !awaited) continue;
-      add({from, stretch.start}, part, HostCause::other);
-      if (awaited) {
-        pieces_.push_back(
-            {stretch, part, HostCause::other, NameId::none, UnknownWork::awaited_work});
-      } else {
-        add(stretch);
-      }
+      add({{from, stretch.start}, part, HostCause::other, NameId::none, rest});
+      awaited ? add({stretch, part, HostCause::other, NameId::none, UnknownWork::awaited_work})
+              : add(stretch);
       from = stretch.end;
     }
-    add({from, gap.end}, part, HostCause::other);
+    add({{from, gap.end}, part, HostCause::other, NameId::none, rest});
   }
 
   Part rest_part(const IdleGap& gap, const HostEvent& launch, nanoseconds from) const {
@@ -347,7 +342,7 @@ class Divider {
     nanoseconds from = gap.start;
     const auto rest = [&](nanoseconds until) {
       without_cause(main_thread_, {from, std::min(until, known)});
-      add({std::max(from, known), until}, Part::unattributed, HostCause::other);
+      add({{std::max(from, known), until}, Part::unattributed, HostCause::other});
     };
     for (const HostStretch& stretch : covering_) {
       rest(stretch.start);
@@ -358,14 +353,14 @@ class Divider {
   }
 
   void add(const HostStretch& stretch) {
-    add(stretch,
-        stretch.cause ? Part::host_late : Part::profiler_overhead,
-        stretch.cause.value_or(HostCause::other),
-        stretch.name);
+    add({stretch,
+         stretch.cause ? Part::host_late : Part::profiler_overhead,
+         stretch.cause.value_or(HostCause::other),
+         stretch.name});
   }
 
-  void add(TimeInterval range, Part part, HostCause cause, NameId name = NameId::none) {
-    if (range.start < range.end) pieces_.push_back({range, part, cause, name});
+  void add(const IdlePiece& piece) {
+    if (piece.start < piece.end) pieces_.push_back(piece);
   }
 
   const RankView& rank_;

@@ -179,34 +179,7 @@ std::vector<Group> by_likelihood(std::vector<Group> groups) {
   });
   return groups;
 }
-}  // namespace
 
-std::optional<Repetition> find_repetition(const Recording& recording, int halvings) {
-  const Sequence sequence(recording, halvings);
-  const auto pause = [&](const Candidate& one) { return sequence.pause_before(one.name); };
-  int attempts = 0;
-  for (const Group& group : by_likelihood(by_period(sequence))) {
-    check_interrupt();
-    if (attempts++ == most_attempts) break;
-    if (auto found = repeated(recording, sequence, *std::ranges::max_element(group, {}, pause)))
-      return found;
-  }
-  return std::nullopt;
-}
-
-std::optional<Repetition> repetition_of(const Recording& recording,
-                                        const std::string& anchor,
-                                        int halvings) {
-  const Sequence sequence(recording, halvings);
-  for (std::uint32_t name = 0; name < sequence.names(); ++name) {
-    if (recording.names.at(static_cast<NameId>(name)) != anchor) continue;
-    const auto candidate = regular_name(sequence, name);
-    return candidate ? repeated(recording, sequence, *candidate) : std::nullopt;
-  }
-  return std::nullopt;
-}
-
-namespace {
 std::optional<TimeInterval> span_of(const RankView& rank) {
   TimeInterval span = no_time;
   const auto add = [&](const auto& events) {
@@ -433,6 +406,31 @@ StepPlan whole_span(const Job& job, const ClockMap& clocks, const Finding& why) 
   return plan;
 }
 }  // namespace
+
+std::optional<Repetition> find_repetition(const Recording& recording, int halvings) {
+  const Sequence sequence(recording, halvings);
+  const auto pause = [&](const Candidate& one) { return sequence.pause_before(one.name); };
+  int attempts = 0;
+  for (const Group& group : by_likelihood(by_period(sequence))) {
+    check_interrupt();
+    if (attempts++ == most_attempts) break;
+    if (auto found = repeated(recording, sequence, *std::ranges::max_element(group, {}, pause)))
+      return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<Repetition> repetition_of(const Recording& recording,
+                                        const std::string& anchor,
+                                        int halvings) {
+  const Sequence sequence(recording, halvings);
+  for (std::uint32_t name = 0; name < sequence.names(); ++name) {
+    if (recording.names.at(static_cast<NameId>(name)) != anchor) continue;
+    const auto candidate = regular_name(sequence, name);
+    return candidate ? repeated(recording, sequence, *candidate) : std::nullopt;
+  }
+  return std::nullopt;
+}
 
 StepPlan unmarked_steps(const Job& job, const ClockMap& clocks, Finding why) {
   constexpr int most_halvings = 5;  // a warm-up of up to 97 % of the kernels

@@ -306,16 +306,16 @@ std::vector<Place> renumber_by_time(StepsByRank& by_rank) {
 }
 
 /// A rank without marks is cut where the rank with the most steps is; returns those ranks.
-std::vector<Place> lend_steps(const Job& job, StepsByRank& by_rank) {
-  const std::vector<StepSpan> lender = by_rank[longest(by_rank)];
-  std::vector<Place> borrowers;
+std::vector<Place> copy_step_bounds(const Job& job, StepsByRank& by_rank) {
+  const std::vector<StepSpan> steps = by_rank[longest(by_rank)];
+  std::vector<Place> unmarked;
   for (std::uint32_t rank = 0; rank < by_rank.size(); ++rank) {
     const Recording& recording = job.recordings[rank];
     if (!by_rank[rank].empty() || recording.device_events.empty()) continue;
-    by_rank[rank] = lender;
-    borrowers.push_back(Place{rank});
+    by_rank[rank] = steps;
+    unmarked.push_back(Place{rank});
   }
-  return borrowers;
+  return unmarked;
 }
 
 /// The longest range that began in `pause`; null for none.
@@ -390,7 +390,7 @@ void drop_cut_steps(const Job& job, const ClockMap& clocks, StepsByRank& by_rank
   for (std::size_t place = 0; place < by_rank.size(); ++place) {
     const RankView rank(job.recordings[place], clocks, place);
     const auto& work = rank.recording().device_events;
-    if (!rank.recording().losses.contains("truncated_bytes") || work.empty()) continue;
+    if (!rank.recording().losses.contains(loss_name::truncated_bytes) || work.empty()) continue;
     std::vector<StepSpan> whole = by_rank[place];
     const nanoseconds last = rank.start(work.back());
     std::erase_if(whole, [&](const StepSpan& step) { return step.end > last; });
@@ -435,9 +435,9 @@ std::optional<StepPlan> by_marks(const Job& job, const ClockMap& clocks) {
     found = Finding(FindingId::steps_counted, found);
   }
   cut_pauses(job, clocks, ends, plan);
-  const auto borrowers = lend_steps(job, plan.by_rank);
-  if (!borrowers.empty())
-    found = Finding(FindingId::steps_lent, found, RankNumbers(job).names(borrowers));
+  const auto unmarked = copy_step_bounds(job, plan.by_rank);
+  if (!unmarked.empty())
+    found = Finding(FindingId::steps_lent, found, RankNumbers(job).names(unmarked));
   plan.choice.found = std::move(found);
   drop_cut_steps(job, clocks, plan.by_rank);
   return plan;

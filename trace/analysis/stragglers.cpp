@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 namespace scaleworth::trace {
@@ -68,9 +69,9 @@ std::vector<StepLedger> without_calls(const CountedSteps& steps,
 /// Where turns are taken, leaves to a rank in a step at most what it worked longer than the median
 /// rank, for each of the others: whoever works no longer does not hold them up. Returns what was
 /// taken off all ranks, in ns.
-double take_off_turns(const CountedSteps& steps,
-                      const std::vector<StepLedger>& ledger,
-                      Charges& charges) {
+double cap_pipeline_wait(const CountedSteps& steps,
+                         const std::vector<StepLedger>& ledger,
+                         Charges& charges) {
   std::map<std::int32_t, std::vector<double>> work;  // in ns by step number, then rank
   for (const StepLedger& step : ledger) {
     if (!steps.counts(step.excluded)) continue;
@@ -136,11 +137,15 @@ class Investigation {
     if (takes_turns_) {
       const std::vector<StepLedger> own = without_calls(steps_, waits_, ledger);
       compare_steps(steps_, own, excess_.by_rank);
-      bubble_ = take_off_turns(steps_, own, charges_);
+      bubble_ = cap_pipeline_wait(steps_, own, charges_);
     }
     for (const StepLedger& step : ledger) {
       if (!steps_.counts(step.excluded)) continue;
-      undivided_[step.place] += in_ns(step.part(Part::exposed_undivided));
+      // Where clocks do not compare, all communication may be waiting.
+      undivided_[step.place] += in_ns(alignment_.report.comparable
+                                          ? step.part(Part::exposed_undivided)
+                                          : step.communication - step.overlapped_transfer -
+                                                step.overlapped_wait - step.overlapped_undivided);
       for (auto* by_step : {&compute_, &host_late_})
         (*by_step)[step.step].resize(job_.recordings.size());
       compute_[step.step].at(step.place.index) = in_ns(step.part(Part::compute));
@@ -157,33 +162,10 @@ class Investigation {
         count_recurrence(charges_.by_step, job_.recordings.size(), steps_.numbers, least);
     report.recurrence = recurrence.recurrence;
     std::vector<Straggler>& named = report.stragglers;
-    std::vector<Straggler> others;                                 // not by what they compute
     std::vector<const SlowUnit*> unit_of(job_.recordings.size());  // by rank
     for (const SlowUnit& unit : replay_.slow_units)
       for (const Place member : unit.members) unit_of[member.index] = &unit;
-    if (!paused_.ranks.empty()) others.push_back(describe(paused_.ranks, recurrence));
-    for (Place place; place.index < unit_of.size(); ++place.index) {
-      const bool meet = !waits_.collectives.empty() || undivided_.sum() > 0.0;
-      const SlowUnit* unit = meet ? unit_of[place.index] : nullptr;
-      bool as_unit = unit != nullptr;
-      if (!std::ranges::binary_search(paused_.ranks, place) && is_named(place, recurrence)) {
-        Straggler late = describe({place}, recurrence);
-        const bool other = is_other_cause(late.cause);
-        // At messages whose partners are not known a pipeline's ranks take turns.
-        if (late.cause == LateCause::undecided && lost(undivided_.sum()) >= least_total_otherwise &&
-            !as_unit)
-          continue;
-        // Compute that is longer now on this rank, now on that one is chance or a rotating load.
-        const bool chance = !replay_.reason && report.recurrence == Recurrence::rotating;
-        if (other || !(as_unit || chance)) others.push_back(std::move(late));
-        as_unit = as_unit && (!other || unit->members.size() > 1);
-      }
-      if (!as_unit || unit->members.front() != place) continue;
-      Straggler late = describe(unit->members, recurrence, unit);
-      // One step in which a kernel took long is no unit that is slower.
-      if (steps_.numbers < 3 || 2 * late.steps >= steps_.numbers || unit->in_some_pieces)
-        named.push_back(std::move(late));
-    }
+    std::vector<Straggler> others = late_ranks(recurrence, unit_of, named);
     if (replay_.rotating_load && !waits_.collectives.empty()) named.push_back(rotating_load());
     settle(report);
     // What a unit or a rotating load makes others wait for, they explain.
@@ -215,6 +197,37 @@ class Investigation {
   }
 
  private:
+  /// Adds the units that compute longer to `named`; the ranks that are late otherwise.
+  std::vector<Straggler> late_ranks(const RecurrenceCount& recurrence,
+                                    const std::vector<const SlowUnit*>& unit_of,
+                                    std::vector<Straggler>& named) {
+    std::vector<Straggler> others;
+    if (!paused_.ranks.empty()) others.push_back(describe(paused_.ranks, recurrence));
+    for (Place place; place.index < unit_of.size(); ++place.index) {
+      const bool meet = !waits_.collectives.empty() || undivided_.sum() > 0.0;
+      const SlowUnit* unit = meet ? unit_of[place.index] : nullptr;
+      bool as_unit = unit != nullptr;
+      if (!std::ranges::binary_search(paused_.ranks, place) && is_named(place, recurrence)) {
+        Straggler late = describe({place}, recurrence);
+        const bool other = is_other_cause(late.cause);
+        // At messages whose partners are not known a pipeline's ranks take turns.
+        if (late.cause == LateCause::undecided && lost(undivided_.sum()) >= least_total_otherwise &&
+            !as_unit)
+          continue;
+        // Compute that is longer now on this rank, now on that one is chance or a rotating load.
+        const bool chance = !replay_.reason && recurrence.recurrence == Recurrence::rotating;
+        if (other || !(as_unit || chance)) others.push_back(std::move(late));
+        as_unit = as_unit && (!other || unit->members.size() > 1);
+      }
+      if (!as_unit || unit->members.front() != place) continue;
+      Straggler late = describe(unit->members, recurrence, unit);
+      // One step in which a kernel took long is no unit that is slower.
+      if (steps_.numbers < 3 || 2 * late.steps >= steps_.numbers || unit->in_some_pieces)
+        named.push_back(std::move(late));
+    }
+    return others;
+  }
+
   /// Nanoseconds of all GPUs in a mean step.
   double step_gpu_time() const {
     return in_ns(steps_.mean_length) * static_cast<double>(job_.recordings.size());
@@ -321,10 +334,8 @@ class Investigation {
   }
 
   bool stands_out(Place place) const {
-    const double own = charges_.cost[place.index];
-    for (std::size_t other = 0; other < charges_.cost.size(); ++other)
-      if (other != place.index && own < outstanding * charges_.cost[other]) return false;
-    return true;
+    const double most = charges_.cost[place.index] / outstanding;
+    return std::ranges::count_if(charges_.cost, [=](double cost) { return cost > most; }) <= 1;
   }
 
   /// Of `unit`, or of a rank that others wait for.
@@ -371,11 +382,13 @@ class Investigation {
       std::tie(sum, straggler.steps, longer) = excess_of(*unit);
       // Of whom others wait at messages whose partners are not known, no replay can say; a step is
       // longer by what the slowest computes longer, as far as the others have time to wait for it.
+      // Where clocks do not compare: all communication beyond the unit's own.
+      const auto size = static_cast<double>(members.size());
+      const double own = alignment_.report.comparable ? 0.0 : others / size;
       double waits = undivided_.sum();
-      for (const Place member : members) waits -= undivided_.at(member);
+      for (const Place member : members) waits -= (1.0 + own) * undivided_.at(member);
       const double most =
-          std::min(waits / std::max(1.0, others),
-                   in_ns(sum.part(Part::compute)) / static_cast<double>(members.size()));
+          std::min(waits / std::max(1.0, others), in_ns(sum.part(Part::compute)) / size);
       if (most * others > straggler.gpu_seconds * 1e9) {
         straggler.gpu_seconds = most * others / 1e9;
         straggler.exposed_per_step_ms = most / std::max(1, steps_.numbers) / 1e6;
@@ -426,11 +439,12 @@ class Investigation {
     return range;
   }
 
-  /// What the unit computes longer than its peers, with kernels of its first rank, the steps in
-  /// which it is at least half as much as on average, and how much it is in these, of the usual.
+  /// What the unit computes longer than its peers, the steps in which it is at least half as much
+  /// as on average, and how much it is in these, of the usual. With kernels of its first rank, of
+  /// these steps alone where it is late in some pieces.
   std::tuple<Excess, std::int32_t, double> excess_of(const SlowUnit& unit) const {
     Excess sum;
-    std::int32_t steps = 0;
+    std::set<std::int32_t> steps;
     double late_longer = 0.0;
     double late_usual = 0.0;
     for (const auto& [number, compute] : compute_) {
@@ -441,21 +455,24 @@ class Investigation {
         usual += compute[unit.compared[i].index];
       }
       if (longer > 0.5 * unit.excess * usual) {
-        ++steps;
+        steps.insert(number);
         late_longer += longer;
         late_usual += usual;
       }
       add_bounded(sum.part(Part::compute), rounded_ns(longer));
     }
     const bool with_inputs = all_have_inputs(job_);
-    for (const EfficiencyWindow& run : replay_.windows.runs)
-      for (const Place place : {unit.members.front(), unit.compared.front()})
-        add_kernels(RankView(job_.recordings[place.index], alignment_.map, place.index),
-                    run.by_rank[place.index],
-                    place == unit.members.front(),
-                    with_inputs,
-                    sum.kernels);
-    return {std::move(sum), steps, late_usual > 0.0 ? late_longer / late_usual : 0.0};
+    for (const Place place : {unit.members.front(), unit.compared.front()})
+      for (const StepSpan& step : steps_.plan.by_rank[place.index])
+        if (steps_.counts(step.excluded) && (!unit.in_some_pieces || steps.contains(step.number)))
+          add_kernels(RankView(job_.recordings[place.index], alignment_.map, place.index),
+                      {step.start, step.end},
+                      place == unit.members.front(),
+                      with_inputs,
+                      sum.kernels);
+    return {std::move(sum),
+            static_cast<std::int32_t>(steps.size()),
+            late_usual > 0.0 ? late_longer / late_usual : 0.0};
   }
 
   Straggler rotating_load() const {
@@ -511,7 +528,7 @@ class Investigation {
     std::int32_t steps = 0;
   };
   Pauses paused_;
-  SparseTimes<double> undivided_;  // ns of exposed communication that may be waiting
+  SparseTimes<double> undivided_;  // ns of exposed communication that may be waiting, by rank
 };
 }  // namespace
 

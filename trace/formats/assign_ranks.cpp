@@ -212,6 +212,27 @@ std::size_t common_calls(const CallsOfDevice& devices) {
   return 10 * together >= 9 * first.size() ? first.size() : 0;
 }
 
+/// Whether as many processes launched work as GPUs ran it: a file of several ranks. Each process
+/// counts its launches from 1; their numbers become those of one file, taking processes and GPUs in
+/// their order.
+bool tell_processes_apart(Recording& recording, const CallsOfDevice& devices) {
+  const auto process = mapped(recording.threads, [](const std::string& thread) {
+    return thread.substr(0, thread.rfind('/'));
+  });
+  std::set<std::string> launching;
+  for (const HostEvent& event : recording.host_events)
+    if (is_call(event)) launching.insert(process.at(event.thread));
+  if (launching.size() < 2 || launching.size() != devices.size()) return false;
+  const auto apart = [](auto& event, const auto& all, const auto& own) {
+    constexpr int bits = 40;  // above any count of launches
+    const auto number = static_cast<std::uint64_t>(std::distance(all.begin(), all.find(own)));
+    if (event.correlation != 0) event.correlation += number << bits;
+  };
+  for (HostEvent& event : recording.host_events) apart(event, launching, process[event.thread]);
+  for (DeviceEvent& event : recording.device_events) apart(event, devices, event.device);
+  return true;
+}
+
 /// What clocks of hosts may differ by, and profilers in when they start.
 constexpr nanoseconds tolerated_gap = std::chrono::seconds(60);
 
@@ -289,11 +310,12 @@ std::optional<std::int32_t> file_name_rank(std::string_view path) {
 
 void split_lone_process(Job& job, const RuleTable& rules) {
   if (job.recordings.size() != 1) return;
-  const Origin& origin = job.recordings.front().origin;
-  if (origin.framework_timeline || origin.world_size.value_or(1) > 1 || origin.rank.value_or(0) > 0)
-    return;
-  const CallsOfDevice devices = calls_of_devices(job.recordings.front(), rules);
-  if (devices.size() < 2) return;
+  Recording& whole = job.recordings.front();
+  const Origin& origin = whole.origin;
+  const CallsOfDevice devices = calls_of_devices(whole, rules);
+  const bool merged = origin.tool == "Kineto" && tell_processes_apart(whole, devices);
+  const bool one_rank = origin.world_size.value_or(1) > 1 || origin.rank.value_or(0) > 0;
+  if (origin.framework_timeline || (one_rank && !merged) || devices.size() < 2) return;
   const std::size_t calls = common_calls(devices);
   if (calls < least_collectives) return;
   recording::DeviceRanks ranks;
@@ -301,13 +323,14 @@ void split_lone_process(Job& job, const RuleTable& rules) {
   std::int32_t next = 0;
   for (const auto& [device, unused] : devices) ranks.ranks[device] = {next++};
   std::vector<Recording> parts =
-      recording::split_by_device(std::move(job.recordings.front()), {{0, std::move(ranks)}});
+      recording::split_by_device(std::move(whole), {{0, std::move(ranks)}});
   if (parts.size() > 1) {
     for (Recording& part : parts) {
       part.origin.rank_basis = RankBasis::counted;
-      part.origin.rank_from = "order of the GPUs of one process";
+      part.origin.rank_from =
+          merged ? "order of the GPUs of merged processes" : "order of the GPUs of one process";
     }
-    job.remarks.emplace_back(FindingId::gpus_are_ranks, parts.size(), calls);
+    if (!merged) job.remarks.emplace_back(FindingId::gpus_are_ranks, parts.size(), calls);
   }
   job.recordings = std::move(parts);
 }

@@ -13,10 +13,6 @@ namespace scaleworth::trace {
 namespace {
 namespace fs = std::filesystem;
 
-bool hidden(const fs::path& path) {
-  return path.filename().string().starts_with('.');
-}
-
 std::vector<std::string> files_below(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
@@ -24,7 +20,7 @@ std::vector<std::string> files_below(const std::string& folder) {
       folder, fs::directory_options::skip_permission_denied, error);
   for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
-    if (hidden(entry->path())) {
+    if (entry->path().filename().string().starts_with('.')) {
       if (entry->is_directory(ignored)) entry.disable_recursion_pending();
     } else if (entry->is_regular_file(ignored)) {
       files.push_back(entry->path().string());

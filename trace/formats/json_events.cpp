@@ -305,7 +305,8 @@ class Walk {
   /// False, as nothing is left.
   bool cut_off() {
     cut_off_ = true;
-    recording_.losses["truncated_bytes"] += static_cast<std::int64_t>(window_.rest().size());
+    recording_.losses[loss_name::truncated_bytes] +=
+        static_cast<std::int64_t>(window_.rest().size());
     recording_.remarks.emplace_back(FindingId::file_ends_early,
                                     window_.position() + window_.rest().size());
     window_.consume(window_.rest().size());

@@ -677,7 +677,7 @@ std::vector<Recording> read_kineto(ByteSource& source,
   std::vector<Recording> recordings = reader.finish();
   const bool nothing = std::ranges::all_of(recordings, [](const Recording& recording) {
     return recording.device_events.empty() && recording.host_events.empty() &&
-           recording.step_marks.empty();
+           recording.step_marks.empty() && !recording.losses.contains("events_without_time");
   });
   if (nothing && !reader.saw_operations())
     throw UserError(

@@ -50,6 +50,7 @@ CollectiveKind kind_of_both(CollectiveKind a, CollectiveKind b);
 /// correlation; those without a call stay where they are.
 void place_synchronizations(Recording& recording);
 
-/// Bytes of one element of PyTorch's type: "Float", "BFloat16", ...; absent for other words.
-std::optional<std::int64_t> element_bytes(std::string_view type);
+/// Bytes of one element of a type as PyTorch, its bindings or C++ name it: "Float",
+/// "c10::BFloat16", "long int"; of several the first in a list of theirs; absent for other words.
+std::optional<std::int64_t> element_bytes(std::string_view types);
 }  // namespace scaleworth::trace

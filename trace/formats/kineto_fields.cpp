@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/formats/kineto_fields.h"
 
+#include "src/core/files/csv.h"
 #include "trace/formats/kineto.h"
 
 #include <array>
@@ -190,29 +191,31 @@ CollectiveKind kind_of_both(CollectiveKind a, CollectiveKind b) {
   return point_to_point(a) && point_to_point(b) ? send_receive : unknown;
 }
 
-std::optional<std::int64_t> element_bytes(std::string_view type) {
-  constexpr std::array<std::pair<std::string_view, std::int64_t>, 17> types = {{
-      {"Float", 4},
-      {"BFloat16", 2},
-      {"Half", 2},
-      {"Double", 8},
-      {"Long", 8},
-      {"Int", 4},
-      {"Short", 2},
-      {"Byte", 1},
-      {"Char", 1},
-      {"Bool", 1},
-      {"UInt16", 2},
-      {"UInt32", 4},
-      {"UInt64", 8},
-      {"ComplexHalf", 4},
-      {"ComplexFloat", 8},
-      {"ComplexDouble", 16},
-      {"Float8", 1},
+std::optional<std::int64_t> element_bytes(std::string_view types) {
+  // In this order: "bfloat16" holds "float", "long int" and "uint16" hold "int".
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 18> known = {{
+      {"complexhalf", 4},
+      {"complexfloat", 8},
+      {"complexdouble", 16},
+      {"float8", 1},
+      {"bfloat16", 2},
+      {"half", 2},
+      {"double", 8},
+      {"float", 4},
+      {"long", 8},
+      {"short", 2},
+      {"byte", 1},
+      {"char", 1},
+      {"bool", 1},
+      {"int8", 1},
+      {"int16", 2},
+      {"int32", 4},
+      {"int64", 8},
+      {"int", 4},
   }};
-  if (type.starts_with("Float8_")) type = "Float8";
-  for (const auto& [name, bytes] : types)
-    if (type == name) return bytes;
+  const std::string letters = lower_case(types);
+  for (const auto& [name, bytes] : known)
+    if (letters.find(name) != std::string::npos) return bytes;
   return std::nullopt;
 }
 }  // namespace scaleworth::trace

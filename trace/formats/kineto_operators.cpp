@@ -36,23 +36,6 @@ std::optional<std::int64_t> elements(std::string_view dimensions) {
   return product;
 }
 
-/// As C++ and PyTorch's bindings name types: "float", "c10::BFloat16".
-std::optional<std::int64_t> bytes_of_type(std::string_view types) {
-  constexpr std::array<std::pair<std::string_view, std::int64_t>, 10> known{{{"double", 8},
-                                                                             {"float", 4},
-                                                                             {"BFloat16", 2},
-                                                                             {"Half", 2},
-                                                                             {"long", 8},
-                                                                             {"short", 2},
-                                                                             {"unsigned char", 1},
-                                                                             {"signed char", 1},
-                                                                             {"int", 4},
-                                                                             {"bool", 1}}};
-  for (const auto& [name, bytes] : known)
-    if (types.find(name) != std::string_view::npos) return bytes;
-  return std::nullopt;
-}
-
 /// An operator that computes, not one that only calls others or waits for them.
 bool is_kernel(std::string_view name) {
   return name.find("::") != std::string_view::npos && !name.starts_with("autograd::") &&
@@ -97,7 +80,7 @@ void KinetoOperators::add(const KinetoFields& fields,
   one.kind = parse_collective_name(fields.name.substr(fields.name.find(':')));
   if (message) one.peer = third_number(fields["Concrete Inputs"]);
   const auto count = elements(fields["Input Dims"]);
-  const auto bytes = bytes_of_type(fields["Input type"]);
+  const auto bytes = element_bytes(fields["Input type"]);
   std::int64_t size = 0;
   if (count && bytes && !__builtin_mul_overflow(*count, *bytes, &size)) one.input_bytes = size;
   saw_backend_ = saw_backend_ || is_backend(fields.name);

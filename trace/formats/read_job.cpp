@@ -198,7 +198,9 @@ std::string without_work(const Recording& recording) {
     return is_call(event) && (name.find("aunch") != name.npos || name.find("Memcpy") != name.npos);
   };
   const bool calls = std::ranges::any_of(recording.host_events, is_call);
-  if (calls && std::ranges::none_of(recording.host_events, launches))
+  if (recording.losses.contains("events_without_time"))
+    reason = "has no time that microseconds can hold: divide nanoseconds by 1,000";
+  else if (calls && std::ranges::none_of(recording.host_events, launches))
     reason = "launched nothing on a GPU";
   else if (calls)
     reason =
@@ -244,7 +246,9 @@ void drop_cut_off(Job& job, std::vector<std::string>& left_out) {
     return static_cast<double>((span.end - span.start).count());
   };
   std::vector<double> whole;
-  const auto is_cut = [](const Recording& one) { return one.losses.contains("truncated_bytes"); };
+  const auto is_cut = [](const Recording& one) {
+    return one.losses.contains(loss_name::truncated_bytes);
+  };
   for (const Recording& one : job.recordings)
     if (!is_cut(one)) whole.push_back(length(one));
   const std::optional<double> usual = median(whole);

@@ -67,9 +67,7 @@ Measured time_chains(const FmaWork& work, const Target& target, const ComputeIsa
 }  // namespace
 
 std::vector<std::string> host_isas() {
-  std::vector<std::string> names;
-  for (const ComputeIsa& isa : compute_isas()) names.emplace_back(isa.name);
-  return names;
+  return mapped(compute_isas(), [](const ComputeIsa& isa) { return std::string(isa.name); });
 }
 
 Measured time_fma(const FmaWork& work, const Target& target) {

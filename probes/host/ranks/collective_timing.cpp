@@ -67,13 +67,11 @@ class Samples {
     CollectiveMeasured measured{message,
                                 rule.samples(),
                                 std::move(timings_),
-                                rule.explanation(),
+                                {rule.explanation()},
                                 sample_warnings(rule.samples()),
                                 pacer_.operations()};
-    if (late_ > rule.samples().size()) {
-      measured.warnings.push_back(fmt::format(
-          "{} repetitions were left out: a rank was not at work when all were to start", late_));
-    }
+    if (late_ > rule.samples().size())
+      measured.warnings.emplace_back(FindingId::late_starts_left_out, late_);
     return measured;
   }
 
@@ -288,7 +286,7 @@ std::vector<Point> measure_pairs(const MpiModule& mpi,
             collective_point({Collective::send_receive, CollectiveMode::back_to_back, bytes, 2},
                              {.message = bytes,
                               .time_s = {times, times + exchange.repetitions},
-                              .stop_reason = fmt::format("{} exchanges", exchange.repetitions)}));
+                              .stop_reason = {{FindingId::exchanges_made, exchange.repetitions}}}));
         point.setting.set({{Parameter::source_index, std::int64_t{pair.nodes.first}},
                            {Parameter::target_index, std::int64_t{pair.nodes.second}}});
       }

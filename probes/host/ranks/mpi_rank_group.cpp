@@ -39,9 +39,7 @@ void refuse_what_mpi_lacks(const CollectiveWork& work) {
                      all_collectives.end();
   if (!known || work.mode == CollectiveMode::graph || work.in_place || !work.members.empty() ||
       !work.algorithm.empty()) {
-    throw NothingToMeasure(
-        "MPI ranks measure six collectives among the first ranks, isolated and back to back, out "
-        "of place, with the library's own algorithm");
+    throw NothingToMeasure(FindingId::mpi_measures_less);
   }
 }
 

@@ -154,8 +154,8 @@ std::optional<int> rank_named_as_lost(std::string_view line) {
   return name == std::string_view::npos ? std::nullopt : number_after(line.substr(name), "],");
 }
 
-std::string killed(const std::string& who, int signal) {
-  return fmt::format("{} was killed by signal {} ({})", who, signal, strsignal(signal));
+Finding killed(const Finding& who, int signal) {
+  return {FindingId::killed_by_signal, who, signal, strsignal(signal)};
 }
 
 /// mpirun's stderr: goes on to ours, and is read for the rank that it names as lost.
@@ -185,22 +185,21 @@ class LaunchErrors {
 
 /// Open MPI's launchers end with 128 + signal when a signal killed a rank; MPICH's with 255 for any
 /// failure. Absent for success.
-std::optional<std::string> describe_failure(const std::string& launcher,
-                                            const ChildEnding& ending,
-                                            std::optional<int> lost_rank) {
+std::optional<Finding> failure_of(const std::string& launcher,
+                                  const ChildEnding& ending,
+                                  std::optional<int> lost_rank) {
   constexpr int most_signals = 64;  // of Linux: shells end with 128 + signal
-  if (ending.forwarded != 0) return Interrupted(ending.forwarded).what();
-  if (ending.timed_out) return "the ranks did not end in time and were stopped";
-  const std::string rank = lost_rank ? fmt::format("rank {}", *lost_rank) : "a rank";
-  if (ending.signal != 0) return killed(launcher, ending.signal);
+  if (ending.forwarded != 0)
+    return Finding(FindingId::stated, Interrupted(ending.forwarded).what());
+  if (ending.timed_out) return FindingId::ranks_not_in_time;
+  const Finding rank =
+      lost_rank ? Finding(FindingId::rank_number, *lost_rank) : Finding(FindingId::some_rank);
+  if (ending.signal != 0) return killed({FindingId::stated, launcher}, ending.signal);
   if (ending.exit_code > 128 && ending.exit_code <= 128 + most_signals)
     return killed(rank, ending.exit_code - 128);
-  if (ending.exit_code == cannot_start)
-    return "the ranks could not be started: see the message above";
-  if (ending.exit_code != 0) {
-    return fmt::format("{} ended with exit code {}", rank, ending.exit_code);
-  }
-  return std::nullopt;
+  if (ending.exit_code == cannot_start) return FindingId::ranks_not_started;
+  if (ending.exit_code == 0) return std::nullopt;
+  return Finding(FindingId::ended_with_code, rank, ending.exit_code);
 }
 }  // namespace
 
@@ -275,7 +274,7 @@ ChildEnding run_child(const std::vector<std::string>& command, const ChildOption
   return ending;
 }
 
-std::optional<std::string> self_launch(const SelfLaunch& job) {
+std::optional<Finding> self_launch(const SelfLaunch& job) {
   const auto launcher = find_launcher(job.launcher);
   if (const auto* skipped = std::get_if<Skipped>(&launcher)) throw UserError(skipped->reason);
   SelfLaunch resolved = job;
@@ -287,7 +286,7 @@ std::optional<std::string> self_launch(const SelfLaunch& job) {
   options.end_signal = SIGUSR1;
   options.on_stderr = [&](std::string_view text) { errors.pass_on(text); };
   const ChildEnding ending = run_child(launch_command(resolved, inspect_launch_host()), options);
-  return describe_failure(
+  return failure_of(
       std::filesystem::path(resolved.launcher).filename(), ending, errors.lost_rank());
 }
 }  // namespace scaleworth::probes::host

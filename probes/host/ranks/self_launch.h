@@ -2,7 +2,7 @@
 /// Starts ranks of this program on this node with the user's mpirun, when no launcher started us.
 #pragma once
 
-#include "src/core/estimate.h"
+#include "src/core/finding.h"
 
 #include <chrono>
 #include <csignal>
@@ -43,7 +43,7 @@ std::vector<std::string> launch_command(const SelfLaunch& job, const LaunchHost&
 /// Runs the job and waits for its end: absent when every rank ended with success, else how it ended
 /// ("rank 1 was killed by signal 9 (Killed)"); its stdout and stderr are ours. Our own SIGINT or
 /// SIGTERM goes to all ranks, which get 10 s to finish. Throws UserError when there is no launcher.
-std::optional<std::string> self_launch(const SelfLaunch& job);
+std::optional<Finding> self_launch(const SelfLaunch& job);
 
 struct ChildOptions {
   std::optional<std::chrono::milliseconds> timeout;

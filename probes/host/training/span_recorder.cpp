@@ -152,20 +152,15 @@ void compare_ranks(const MpiModule& mpi,
                    MpiGroup group,
                    std::uint64_t fingerprint,
                    std::size_t dropped,
-                   std::vector<std::string>& warnings) {
+                   std::vector<Finding>& warnings) {
   const auto fingerprints = all_gather(mpi, group, fingerprint);
   const auto lost = all_gather(mpi, group, static_cast<std::uint64_t>(dropped));
   if (mpi.rank(group) != 0) return;
   const auto differing = std::count_if(fingerprints.begin(), fingerprints.end(), [&](auto one) {
     return one != fingerprints.front();
   });
-  if (differing > 0) {
-    warnings.push_back(fmt::format(
-        "the parameters of {} ranks differ from rank 0's: this MPI's all-reduce gives ranks "
-        "different sums",
-        differing));
-  }
+  if (differing > 0) warnings.emplace_back(FindingId::mpi_sums_differ, differing);
   const auto total = std::accumulate(lost.begin(), lost.end(), std::uint64_t{0});
-  if (total > 0) warnings.push_back(fmt::format("{} spans were dropped", total));
+  if (total > 0) warnings.emplace_back(FindingId::spans_dropped, total);
 }
 }  // namespace scaleworth::probes::host

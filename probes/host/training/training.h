@@ -132,5 +132,5 @@ void compare_ranks(const MpiModule& mpi,
                    MpiGroup group,
                    std::uint64_t fingerprint,
                    std::size_t dropped,
-                   std::vector<std::string>& warnings);
+                   std::vector<Finding>& warnings);
 }  // namespace scaleworth::probes::host

@@ -6,6 +6,7 @@
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
 #include "src/core/files/run_directory.h"
+#include "src/model/analysis.h"
 #include "src/model/recording_comparison.h"
 #include "trace/attribute.h"
 #include "trace/classify.h"
@@ -25,10 +26,6 @@ namespace fs = std::filesystem;
 
 /// By these the kinds of files differ.
 constexpr std::size_t front_bytes = std::size_t{64} * 1024;
-
-std::string front_of(const std::string& path) {
-  return std::string(PeekedSource(open_byte_source(path), front_bytes).front());
-}
 
 /// What there is, in the order of InputKind, and which commands take it.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> taken{
@@ -111,13 +108,19 @@ InputKind input_kind(const std::string& input) {
   const auto ends = [&](std::string_view endings) {
     return std::ranges::count(split(endings, ' '), path.extension().string()) > 0;
   };
-  const auto front = [&] { return front_of(input); };
-  if (ends(".csv .tsv .toml .md"))  // attribute knows tables of other tools, and refuses them
+  const auto front = [&] {
+    return std::string(PeekedSource(open_byte_source(input), front_bytes).front());
+  };
+  // Attribute knows tables of other tools, and refuses them; logs of nccl-tests are kept as notes.
+  if (ends(".csv .tsv .toml") || (ends(".md") && front().find(" minBytes ") == std::string::npos))
     return is_recording(input, front()) ? InputKind::recordings : InputKind::table;
   if (packed_run(input)) return InputKind::run;
   if (ends(".swtrace .sqlite .nsys-rep .tar .tgz .zip")) return InputKind::recordings;
-  const InputKind kind = kind_of_content(front());
-  return kind == InputKind::other && ends(".gz .zst") ? InputKind::recordings : kind;
+  const std::string begin = front();
+  const InputKind kind = kind_of_content(begin);
+  const bool recorded =
+      kind == InputKind::other && (ends(".gz .zst") || is_recording(input, begin));
+  return recorded ? InputKind::recordings : kind;
 }
 
 void refuse_foreign(const std::string& input, std::string_view command) {
@@ -155,9 +158,43 @@ ScalingTable recordings_table(const std::vector<std::string>& inputs,
     if (!first || !shares) continue;
     const double common = model::common_share(*first, *shares);
     if (common < model::least_in_common)
-      counts.back().doubts.emplace_back(
+      counts.back().warnings.emplace_back(
           FindingId::programs_not_alike, inputs.front(), input, common);
   }
   return attributed_table(std::move(counts), declared);
+}
+
+namespace {
+/// What makes the report of a run doubt it makes its counts doubtful, too.
+TableFile table_of(const Run& run, std::optional<Scaling> scaling) {
+  TableFile file{run_table(measured_modes(run), scaling), {}};
+  file.table.warnings = run_findings(run, analyse(run, {})).unreliable;
+  return file;
+}
+}  // namespace
+
+TableFile read_table(const std::string& path,
+                     const TableSelection& selection,
+                     std::optional<Scaling> scaling) {
+  InputKind what = input_kind(path);
+  if (what == InputKind::run || std::filesystem::is_directory(path)) {
+    if (!selection.where.empty() || !selection.rename.empty()) {
+      throw UserError(
+          "--where and --rename choose from a table; leave them out for a run directory");
+    }
+    return table_of(read_run(path), scaling);
+  }
+  const std::string text = table_text(path);
+  // What comes through a pipe shows only now what it is.
+  if (what == InputKind::other) what = kind_of_content(text);
+  // Rows of our own answers are no table of a user's.
+  const bool own_page = what == InputKind::page && text.find(": scaleworth ") < 1000;
+  if (what == InputKind::answer || own_page) refuse_foreign(path, "decide");
+  if (what == InputKind::run) return table_of(join_runs(run_from_json(text, path)), scaling);
+  if (what == InputKind::attribution)
+    return {
+        attributed_table({attributed_count(report::read_attribution(text, path), path)}, scaling),
+        {}};
+  return parse_table(text, path, selection, scaling);
 }
 }  // namespace scaleworth::cli

@@ -136,7 +136,7 @@ class Transfers {
   void version(const std::string& text);
   Facts& facts() { return facts_; }
   void leave_out(const std::string& test) { left_out_.push_back(test); }
-  void warn(std::string text) { probe_.warnings.push_back(std::move(text)); }
+  void warn(const Finding& finding) { probe_.warnings.push_back(finding); }
   /// Throws UserError where the matrix is not whole.
   void add(const std::string& test,
            const std::vector<std::vector<std::string>>& matrix,
@@ -156,7 +156,7 @@ void Transfers::version(const std::string& text) {
   const auto parts = split(string_view(text).substr(text.starts_with('v') ? 1 : 0), '.');
   const auto minor = parts.size() > 1 ? parse_number<int>(parts[1]) : std::nullopt;
   if (parts[0] != "0" || !minor || *minor > 10)
-    warn(fmt::format("version {} is not known here, 0.4 to 0.10 are; read as these", text));
+    warn({FindingId::version_not_known, text, "0.4", "0.10"});
 }
 
 void Transfers::add(const std::string& test,
@@ -214,8 +214,7 @@ ImportedProbes Transfers::finish() {
     not_whole(file_,
               left_out_.empty() ? "no transfer of nvbandwidth in it"
                                 : "no transfer of one path in it, only " + listed(left_out_));
-  if (!left_out_.empty())
-    warn("left out, no transfer of one path or not run: " + listed(left_out_));
+  if (!left_out_.empty()) warn({FindingId::transfers_left_out, listed(left_out_)});
   return {facts_.take(), {std::move(probe_)}};
 }
 
@@ -431,7 +430,10 @@ NumberFormat Mamf::format() const {
   const auto name = string_view(type_).substr(type_.starts_with(prefix) ? prefix.size() : 0);
   const auto* found = find_in(types, name, &std::pair<string_view, NumberFormat>::first);
   if (found == nullptr)
-    not_whole(place_, "the number format ('** Dtype:') is not known here: " + printable(type_));
+    throw UserError(
+        "{}: the number format {} is not known here; give a run in bf16, fp16, fp8 or fp32",
+        place_,
+        printable(type_));
   return found->second;
 }
 
@@ -536,7 +538,7 @@ class Fryer {
   std::vector<NumberFormat> formats_;
   std::vector<Point> points_;
   std::set<std::int64_t> gpus_;  // of them
-  std::vector<std::string> warnings_;
+  std::vector<Finding> warnings_;
   bool judged_ = false;
 };
 
@@ -551,7 +553,9 @@ void Fryer::result(const std::vector<string_view>& words) {
         "{}: GPU {} did no work at all: repair it before its rates are compared", place_, *gpu);
   const auto rate = printed_rate(words[2]);
   if (!gpu || !rate) not_whole(place_, "no GPU with its Gflops/s");
-  if (formats_.size() != 1) not_whole(place_, "not of one number format, as --use-bf16 is");
+  if (formats_.size() != 1)
+    throw UserError(
+        "{}: {} number formats; give a run of one, as --use-bf16", place_, formats_.size());
   if (judged_ || !gpus_.insert(*gpu).second)
     throw UserError("{}: a second run; give each as a file of its own", place_);
   points_.push_back(product_point(
@@ -585,7 +589,7 @@ void Fryer::take(const std::string& line, std::size_t number) {
   } else if (line == "All GPUs seem healthy" || line.starts_with("Some GPUs are not healthy")) {
     judged_ = true;
   } else if (judged_ && words[0] == "-" && words[1] == "GPU") {
-    warnings_.push_back("gpu-fryer: " + printable(trimmed(line).substr(2)));
+    warnings_.emplace_back(FindingId::tool_said, "gpu-fryer", printable(trimmed(line).substr(2)));
   }
 }
 
@@ -648,7 +652,7 @@ ImportedProbes read_nvbandwidth_json(std::string_view text, const std::string& f
     }
   }
   const std::string error = text_in(member_of(*whole, "error"));
-  if (!error.empty()) transfers.warn("nvbandwidth: " + printable(error));
+  if (!error.empty()) transfers.warn({FindingId::tool_said, "nvbandwidth", printable(error)});
   for (std::size_t i = 0; i < tests->size(); ++i)
     add_test_case((*tests)[i], fmt::format("{}: testcases[{}]", file, i), transfers);
   return transfers.finish();

@@ -84,7 +84,8 @@ struct InspectorReader::State {
   void collective(const json& perf, const Header& header, const std::string& place);
   void judge_ranks();
   void add_points();
-  std::string late_rank(const Communicator& communicator, const Lateness& lateness) const;
+  std::optional<Finding> late_rank(const Communicator& communicator,
+                                   const Lateness& lateness) const;
 };
 
 Header InspectorReader::State::header(const json& record, const std::string& place) {
@@ -175,23 +176,21 @@ void InspectorReader::State::collective(const json& perf,
   one.longest = std::max(one.longest, *time);
 }
 
-std::string InspectorReader::State::late_rank(const Communicator& communicator,
-                                              const Lateness& lateness) const {
-  if (lateness.judged < least_judged) return "";
+std::optional<Finding> InspectorReader::State::late_rank(const Communicator& communicator,
+                                                         const Lateness& lateness) const {
+  if (lateness.judged < least_judged) return std::nullopt;
   const auto late = std::ranges::max_element(
       lateness.waits, {}, [](const auto& one) { return one.second.size(); });
   const auto times = static_cast<double>(late->second.size());
-  if (times < late_share * static_cast<double>(lateness.judged)) return "";
-  return fmt::format(
-      "rank {} came last to {:.0f} of {} collectives of communicator {} ({} ranks), where its time "
-      "is the shortest: the longest wait for it is {:.0f} us of {:.0f} us in the median",
-      late->first,
-      times,
-      lateness.whole,
-      printable(communicator.name.empty() ? communicator.id : communicator.name),
-      communicator.ranks,
-      *median(late->second),
-      *median(lateness.times));
+  if (times < late_share * static_cast<double>(lateness.judged)) return std::nullopt;
+  return Finding(FindingId::rank_came_last,
+                 late->first,
+                 times,
+                 lateness.whole,
+                 printable(communicator.name.empty() ? communicator.id : communicator.name),
+                 communicator.ranks,
+                 *median(late->second),
+                 *median(lateness.times));
 }
 
 void InspectorReader::State::judge_ranks() {
@@ -210,10 +209,9 @@ void InspectorReader::State::judge_ranks() {
   }
   constexpr std::size_t most_said = 8;
   for (const auto& [communicator, lateness] : by_communicator) {
-    std::string late =
-        lateness.waits.empty() ? "" : late_rank(communicators[communicator], lateness);
-    if (!late.empty() && probe.warnings.size() < most_said)
-      probe.warnings.push_back(std::move(late));
+    if (lateness.waits.empty() || probe.warnings.size() >= most_said) continue;
+    if (const auto late = late_rank(communicators[communicator], lateness))
+      probe.warnings.push_back(*late);
   }
 }
 
@@ -248,14 +246,12 @@ void InspectorReader::State::add_points() {
     times.sampling.resolution = 1e-6;
   }
   for (auto& [setting, times] : points)
-    probe.points.push_back({setting, {}, {{Metric::time_s, std::move(times)}}, "", {}});
+    probe.points.push_back({setting, {}, {{Metric::time_s, std::move(times)}}});
   if (!any_whole && !points.empty()) {
     const Instance& one = instances.begin()->second;
-    probe.warnings.push_back(fmt::format(
-        "no collective is recorded by all its ranks ({} of {}): its time contains waiting; give "
-        "the files of all processes",
-        one.ranks.size(),
-        communicators[std::get<0>(instances.begin()->first)].ranks));
+    probe.warnings.emplace_back(FindingId::collectives_without_all_ranks,
+                                one.ranks.size(),
+                                communicators[std::get<0>(instances.begin()->first)].ranks);
   }
 }
 
@@ -324,15 +320,11 @@ ImportedProbes InspectorReader::finish() {
     throw UserError("{}: no collective of 8 KiB or more, timed by the GPU, in it",
                     listed(state.files));
   if (const double* lost = value_at(probe.losses, std::string("records_lost_by_inspector")))
-    probe.warnings.push_back(
-        fmt::format("NCCL Inspector lost {:.0f} records itself: set "
-                    "NCCL_INSPECTOR_DUMP_COLL_RING_SIZE higher to keep them",
-                    *lost));
+    probe.warnings.emplace_back(FindingId::inspector_lost_records, *lost);
   const std::set<std::string> known{"v4.0", "v4.1", "v4.2", "v4.3", "v4.4"};
   for (const std::string& version : state.versions)
     if (!known.contains(version))
-      probe.warnings.push_back(fmt::format(
-          "format {} is not known here, v4.0 to v4.4 are; read as these", printable(version)));
+      probe.warnings.emplace_back(FindingId::format_not_known, printable(version), "v4.0", "v4.4");
   ImportedProbes found;
   FactSection facts{"nccl_inspector", {}};
   const auto add = [&](const char* name, Value value) {

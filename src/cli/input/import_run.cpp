@@ -159,7 +159,7 @@ void find_ranks(const CollectiveTest& test, const ImportOptions& options, TestId
   auto known = stated_ranks(test);
   if (options.ranks) known = std::pair(*options.ranks, std::string("--ranks"));
   const bool fits = known && known->first >= possible.first && known->first <= possible.second;
-  if (known && known->first < 2)
+  if (known && known->first < 2 && !ratio.any)
     throw UserError("{}: one rank exchanges nothing; give a test of two ranks or more", test.place);
   if (fits) {
     std::tie(identity.ranks, identity.ranks_source) = *known;
@@ -309,17 +309,17 @@ std::string hosts_text(const CollectiveTest& test) {
 
 FactSection facts_of(const CollectiveTest& test, const TestIdentity& identity) {
   FactSection section{"nccl_tests", {}};
-  const auto add = [&](const char* name, const std::string& text, const std::string& source) {
-    const bool there = !text.empty();
+  const auto add_if = [&](const char* name, bool stated, Value value, const std::string& source) {
     section.facts.push_back({name,
-                             there ? std::optional<Value>(text) : std::nullopt,
-                             there ? source : base_name(test.file) + " does not state it"});
+                             stated ? std::optional(std::move(value)) : std::nullopt,
+                             stated ? source : base_name(test.file) + " does not state it"});
+  };
+  const auto add = [&](const char* name, const std::string& text, const std::string& source) {
+    add_if(name, !text.empty(), text, source);
   };
   const auto add_count =
       [&](const char* name, std::optional<std::int64_t> count, const std::string& source) {
-        section.facts.push_back({name,
-                                 count ? std::optional<Value>(*count) : std::nullopt,
-                                 count ? source : base_name(test.file) + " does not state it"});
+        add_if(name, count.has_value(), count.value_or(0), source);
       };
   const std::string devices = base_name(test.file) + ", the list of devices";
   add("file", test.file, "the command line");
@@ -356,39 +356,31 @@ void add_variables(Run& run, const CollectiveTest& test) {
   }
 }
 
-/// What is missing, left out or inferred, one sentence each.
-std::vector<std::string> warnings_of(const CollectiveTest& test, const TestIdentity& identity) {
-  std::vector<std::string> warnings;
-  const std::string table = base_name(test.place);
-  const auto warn = [&]<class... Values>(fmt::format_string<Values...> text, Values&&... values) {
-    warnings.push_back(table + ": " + fmt::format(text, std::forward<Values>(values)...));
+/// What is missing, left out or inferred.
+std::vector<Finding> warnings_of(const CollectiveTest& test, const TestIdentity& identity) {
+  std::vector<Finding> warnings;
+  const auto warn = [&](FindingId id, const auto&... values) {
+    warnings.emplace_back(FindingId::of_table, base_name(test.place), Finding(id, values...));
   };
   if (identity.ranks_inferred)
-    warn("{} ranks are inferred from {}", identity.ranks, identity.ranks_source);
-  const std::string missing = listed(
-      std::array<std::pair<bool, const char*>, 4>{
-          {{test.devices.empty(), "the list of devices"},
-           {test.library.text.empty(), "the library's version"},
-           {!stated(test, "iterations"), "the iterations"},
-           {!identity.nodes, "the nodes"}}},
-      [](const auto& one) { return one.first ? one.second : ""; });
-  if (!missing.empty()) warn("does not state {}", missing);
-  if (test.damaged_rows > 0)
-    warn("{} left out, first at {}: cut short, or bandwidth is not size over time",
-         counted(test.damaged_rows, "row"),
-         test.first_damaged);
+    warn(FindingId::ranks_inferred, identity.ranks, identity.ranks_source);
+  std::vector<Finding> missing;
+  if (test.devices.empty()) missing.emplace_back(FindingId::list_of_devices);
+  if (test.library.text.empty()) missing.emplace_back(FindingId::version_of_library);
+  if (!stated(test, "iterations")) missing.emplace_back(FindingId::the_iterations);
+  if (!identity.nodes) missing.emplace_back(FindingId::the_nodes);
+  if (!missing.empty()) warn(FindingId::does_not_state, missing);
+  if (test.damaged_rows > 0) warn(FindingId::rows_damaged, test.damaged_rows, test.first_damaged);
   if (ends_early(test))
-    warn("ends at {} bytes, and {} were asked for",
-         test.rows.back().bytes,
-         *stated(test, "largest_bytes"));
+    warn(FindingId::ends_early, test.rows.back().bytes, *stated(test, "largest_bytes"));
   const bool any_wrong = std::ranges::any_of(test.rows, [](const TestRow& row) {
     return std::ranges::any_of(row.timings, [&](const auto& timing) {
       return timing && wrong_elements(row, *timing).value_or(0.0) > 0.0;
     });
   });
   if (test.out_of_bounds.value_or(0) > 0 && !any_wrong)
-    warn("the test found {} wrong values, and no row shows where", *test.out_of_bounds);
-  if (identity.shared_gpu) warn("several ranks share a GPU: no figure of an interconnect");
+    warn(FindingId::wrong_values_somewhere, *test.out_of_bounds);
+  if (identity.shared_gpu) warn(FindingId::ranks_share_gpu);
   return warnings;
 }
 
@@ -439,8 +431,9 @@ ImportedProbes imported_probes(const CollectiveTest& test, const ImportOptions& 
   probe.warnings = warnings_of(test, identity);
   if (test.rows_of_size_0 > 0)
     probe.losses["rows_of_size_0"] = static_cast<double>(test.rows_of_size_0);
-  if (test.damaged_rows > 0) probe.losses["damaged_rows"] = static_cast<double>(test.damaged_rows);
-  if (ends_early(test)) probe.losses["ended_early"] = 1.0;
+  if (test.damaged_rows > 0)
+    probe.losses[loss_name::damaged_rows] = static_cast<double>(test.damaged_rows);
+  if (ends_early(test)) probe.losses[loss_name::ended_early] = 1.0;
   ImportedProbes found{{facts_of(test, identity)}, {std::move(probe)}};
   if (identity.nodes) found.placement = RankPlacement{identity.ranks, *identity.nodes, true};
   return found;

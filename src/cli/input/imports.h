@@ -235,7 +235,7 @@ bool is_consistent(std::int64_t bytes, const TestTiming& timing);
 struct ServiceFile {
   std::vector<model::ServicePoint> points;
   std::vector<model::LatencySamples> samples{};
-  std::vector<Finding> doubts{};  // why the figures may be wrong
+  std::vector<Finding> warnings{};  // why the figures may be wrong
   std::vector<Finding> remarks{};
   bool requests_of_gpu = false;  // rates of one GPU, not of the replica
   bool tokens_of_gpu = false;
@@ -250,7 +250,7 @@ struct ServiceFile {
 ///   of guidellm (report version 1 and 2) and of aiperf (schema 1.0 to 1.4), our own of `mfu
 ///   --inference`.
 /// Percentiles are computed again from single latencies where these are there; one that is printed
-/// more than 0.01 ms off is a doubt. Throws UserError, with file and place, for anything else.
+/// more than 0.01 ms off is a warning. Throws UserError, with file and place, for anything else.
 ServiceFile parse_service_file(std::string_view text, const std::string& file);
 /// Adds what a load generator wrote of one run or several; false for another document.
 bool read_load_generator(const nlohmann::json& run, ServiceFile& file, const std::string& place);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cli/input/imports.h"
+#include "src/cli/input/table_input.h"
 #include "src/core/error.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
@@ -7,6 +8,7 @@
 #include "src/core/statistics/sample_statistics.h"
 
 #include <cmath>
+#include <tuple>
 
 #include <nlohmann/json.hpp>
 
@@ -65,8 +67,8 @@ class LoadRun {
     if (seconds && *seconds > 0.0 && std::isfinite(*seconds)) latencies.push_back({name, *seconds});
   }
   template <class... Values>
-  void doubt(FindingId what, const Values&... values) {
-    file_.doubts.emplace_back(what, place_, values...);
+  void warn(FindingId what, const Values&... values) {
+    file_.warnings.emplace_back(what, place_, values...);
   }
 
   /// Single latencies of the name's kind ("ttft"; empty: whole answers): percentiles by
@@ -83,10 +85,10 @@ class LoadRun {
       if (printed == nullptr) {
         latencies.push_back({name, computed});
       } else if (std::abs(printed->seconds - computed) > rounding_s) {
-        doubt(FindingId::latency_printed_otherwise,
-              name,
-              computed / millisecond,
-              printed->seconds / millisecond);
+        warn(FindingId::latency_printed_otherwise,
+             name,
+             computed / millisecond,
+             printed->seconds / millisecond);
         printed->seconds = computed;
       }
     }
@@ -119,7 +121,7 @@ class LoadRun {
   void say_failures() {
     const double all = answered + failed + cut;
     if (!(failed + cut > 0.0)) return;
-    auto& said = failed > many_failed * all ? file_.doubts : file_.remarks;
+    auto& said = failed > many_failed * all ? file_.warnings : file_.remarks;
     if (failed > 0.0)
       said.emplace_back(FindingId::requests_failed, place_, failed, all);
     else
@@ -128,7 +130,7 @@ class LoadRun {
   void say_client() {
     if (!asked_rate) return;
     if (sent_rate && *sent_rate < as_asked * *asked_rate)
-      return doubt(FindingId::client_slow, *sent_rate, *asked_rate);
+      return warn(FindingId::client_slow, *sent_rate, *asked_rate);
     if (!sent_rate && requests_per_s && *requests_per_s < as_asked * *asked_rate)
       file_.remarks.emplace_back(FindingId::answered_less, place_, *requests_per_s, *asked_rate);
   }
@@ -148,19 +150,11 @@ double step_quantile(const std::vector<double>& sorted, double p) {
 }
 
 /// "ttft_p99" of "p99_ttft_ms", "p50" of "median_e2el_ms"; empty for other members.
-std::string summary_name(std::string_view key) {
-  if (!key.ends_with("_ms")) return "";
-  key.remove_suffix(3);
-  const std::size_t at = key.find('_');
-  if (at == std::string_view::npos) return "";
-  std::string which(key.substr(0, at));
-  const std::string_view kind = key.substr(at + 1);
-  if (which == "median") which = "p50";
-  const bool percentile = which.front() == 'p' && parse_number<double>(which.substr(1)).has_value();
-  if (!percentile && which != "mean") return "";
-  if (kind == "e2el" || kind == "e2e_latency") return which;
-  const bool known = kind == "ttft" || kind == "tpot" || kind == "itl";
-  return known ? fmt::format("{}_{}", kind, which) : "";
+std::string summary_name(const std::string& key) {
+  const auto known = key.ends_with("_ms") ? table_column(key, "") : std::nullopt;
+  if (!known || known->meaning != Meaning::latency) return "";
+  const std::string& name = known->latency;
+  return name.starts_with("e2e") ? name.substr(name.find('_') + 1) : name;
 }
 
 /// vLLM and SGLang: summaries in ms, single latencies in s.
@@ -171,6 +165,9 @@ void read_flat(const json& run, ServiceFile& file, const std::string& place) {
   load.asked_concurrency = positive_at(run, {"max_concurrency"});
   load.asked_rate = positive_at(run, {"request_rate"});  // "inf" is none
   load.answered = number_at(run, {"completed"}).value_or(0.0);
+  // SGLang of early 2025 does not print the quotient.
+  if (const auto seconds = positive_at(run, {"duration"}); seconds && load.answered > 0.0)
+    load.requests_per_s = load.requests_per_s.value_or(load.answered / *seconds);
   if (const auto prompts = positive_at(run, {"total_input_tokens"}); prompts && load.answered > 0.0)
     load.prompt_tokens = *prompts / load.answered;
   const json* errors = member_of(run, "errors");
@@ -219,12 +216,6 @@ void read_flat(const json& run, ServiceFile& file, const std::string& place) {
   load.finish();
 }
 
-struct ForeignLatency {
-  const char* key;
-  const char* kind;
-  double factor;
-};
-
 std::string latency_of(const char* kind, const std::string& which) {
   return *kind == '\0' ? which : fmt::format("{}_{}", kind, which);
 }
@@ -244,7 +235,7 @@ void read_guidellm(const json& run, ServiceFile& file, const std::string& place)
   load.failed = number_at(*metrics, {"request_totals", "errored"}).value_or(0.0);
   load.cut = number_at(*metrics, {"request_totals", "incomplete"}).value_or(0.0);
   const json* requests = member_at(run, {"requests", "successful"});
-  for (const auto& [key, kind, factor] : {ForeignLatency{"request_latency", "", 1.0},
+  for (const auto& [key, kind, factor] : {std::tuple{"request_latency", "", 1.0},
                                           {"time_to_first_token_ms", "ttft", millisecond},
                                           {"inter_token_latency_ms", "itl", millisecond},
                                           {"time_per_output_token_ms", "tpot", millisecond}}) {
@@ -272,7 +263,7 @@ void read_guidellm(const json& run, ServiceFile& file, const std::string& place)
   constexpr double late = 0.1;  // of an answer's time
   if (delay && whole && (strategy == "constant" || strategy == "poisson" || strategy == "async") &&
       *delay > late * whole->seconds)
-    load.doubt(FindingId::client_late, *delay);
+    load.warn(FindingId::client_late, *delay);
   load.finish();
 }
 
@@ -288,17 +279,14 @@ void read_aiperf(const json& run, ServiceFile& file, const std::string& place) {
   load.failed = average("error_request_count").value_or(0.0);
   if (const json* cancelled = member_of(run, "was_cancelled");
       cancelled && cancelled->is_boolean() && cancelled->get<bool>())
-    load.doubt(FindingId::run_cancelled);
-  for (const auto& [key, kind, unused] : {ForeignLatency{"request_latency", "", 0.0},
-                                          {"time_to_first_token", "ttft", 0.0},
-                                          {"inter_token_latency", "itl", 0.0}}) {
+    load.warn(FindingId::run_cancelled);
+  for (const auto& [key, kind] : {std::pair{"request_latency", ""},
+                                  {"time_to_first_token", "ttft"},
+                                  {"inter_token_latency", "itl"}}) {
     const json* summary = member_of(run, key);
     if (summary == nullptr) continue;
-    const std::string unit = text_in(member_of(*summary, "unit"));
-    const double factor = unit == "sec" || unit == "s" ? 1.0
-                          : unit == "us"               ? 1e-6
-                          : unit == "ns"               ? 1e-9
-                                                       : millisecond;
+    const Unit* const unit = header_unit(text_in(member_of(*summary, "unit")));
+    const double factor = unit ? unit->factor : millisecond;
     for (const char* which : {"avg", "p50", "p90", "p95", "p99"})
       if (const auto value = number_at(*summary, {which}))
         load.add_latency(latency_of(kind, std::string_view(which) == "avg" ? "mean" : which),
@@ -344,7 +332,7 @@ bool read_load_generator(const json& run, ServiceFile& file, const std::string& 
     return !file.points.empty();
   }
   const json* rate = member_of(run, "request_throughput");
-  if (rate == nullptr) return false;
+  if (rate == nullptr && member_of(run, "mean_e2e_latency_ms") == nullptr) return false;
   std::string server;
   for (const char* key : {"backend", "endpoint_type", "model_id"})
     if (const std::string said = text_in(member_of(run, key)); !said.empty())
@@ -355,11 +343,7 @@ bool read_load_generator(const json& run, ServiceFile& file, const std::string& 
                     toml_file::printable(server),
                     toml_file::printable(file.server));
   if (!server.empty()) file.server = server;
-  if (rate->is_object()) {
-    read_aiperf(run, file, place);
-  } else {
-    read_flat(run, file, place);
-  }
+  (rate != nullptr && rate->is_object() ? read_aiperf : read_flat)(run, file, place);
   return true;
 }
 }  // namespace scaleworth::cli

@@ -202,7 +202,9 @@ void refuse_copies(const std::vector<std::string>& files) {
     for (const std::string& other : by_size[size])
       if (bytes(other) == bytes(file))
         throw UserError(
-            "{} and {} hold the same bytes: one measurement, not two repeats", other, file);
+            "{} and {} hold the same bytes: one measurement, not two repeats; leave one out",
+            other,
+            file);
     by_size[size].push_back(file);
   }
 }

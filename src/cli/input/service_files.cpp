@@ -48,12 +48,17 @@ struct Column {
   bool of_prompts = false;  // tokens of prompts and answers
 };
 
-/// "ttft_ms" without a percentile is "ttft".
+/// "ttft_ms" without a percentile is "ttft"; "http_req_duration_p95_ms" is "p95".
 std::optional<std::string> latency_name(const std::string& header, const WordList& words) {
-  if (const auto known = table_column(header, ""); known && known->meaning == Meaning::latency)
-    return known->latency;
-  for (const std::string& word : words)
-    if (is_word("latency", word)) return word;
+  WordList plain = words;
+  const bool timed = header_words(header).unit != nullptr;
+  const auto of_answer = [](const std::string& word) { return is_word("of_answer", word); };
+  const bool said = timed && std::erase_if(plain, of_answer) > 0;
+  if (said && has_any(words, {"first"})) plain.insert(plain.begin(), "ttft");
+  const auto known = table_column(said ? fmt::format("{}", fmt::join(plain, " ")) : header, "");
+  if (known && known->meaning == Meaning::latency) return known->latency;
+  for (const std::string& word : plain)
+    if (is_word("latency", word) && (timed || !has_word("no_latency", words))) return word;
   return std::nullopt;
 }
 
@@ -72,18 +77,14 @@ Column column_of(const std::string& header) {
   if (rate && output && !parts.per_time) return {ServiceColumn::tokens, 1.0, "", true};
   if (has_any(words, {"tps"}) && !input) return {ServiceColumn::tokens, 1.0, "", output};
   const bool of_one_gpu = parts.per.size() == 1 && counted_noun(parts.per.front()) == "GPUs";
-  if (parts.per_time && (parts.per.empty() || of_one_gpu)) {
-    const auto counts = [&](const char* noun) {
-      return std::ranges::any_of(parts.name, [&](const std::string& word) {
-        const Noun* const found = work_of(word);
-        return found && found->noun == noun;
-      });
-    };
-    const double factor = header_scale(words) / parts.per_time->factor;
+  const auto known = table_column(header, "");
+  if (known && known->meaning == Meaning::throughput && !known->inverse &&
+      known->per_rank == of_one_gpu) {
     const bool both = has_any(words, {"total"}) && !output;
-    if (counts("tokens") && !input)
-      return {ServiceColumn::tokens, factor, "", output, of_one_gpu, both};
-    if (counts("requests")) return {ServiceColumn::requests, factor, "", false, of_one_gpu};
+    if (known->work_noun == "tokens" && !input)
+      return {ServiceColumn::tokens, known->factor, "", output, of_one_gpu, both};
+    if (known->work_noun == "requests")
+      return {ServiceColumn::requests, known->factor, "", false, of_one_gpu};
   }
   if (input && !parts.unit && !parts.per_time) return {ServiceColumn::prompt};
   const bool other = parts.unit && parts.unit->dimension != Dimension::time;
@@ -107,7 +108,7 @@ ServiceFile latencies_in(const RawTable& all, const std::vector<Column>& columns
   RawTable table = all;
   std::erase_if(table.rows, [&](const RawRow& row) { return failure_of(all, row).has_value(); });
   if (const std::size_t failed = all.rows.size() - table.rows.size(); failed > 0)
-    file.doubts.emplace_back(FindingId::percentiles_of_others, all.file, failed, all.rows.size());
+    file.warnings.emplace_back(FindingId::percentiles_of_others, all.file, failed, all.rows.size());
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].is != ServiceColumn::latency) continue;
     LatencySamples& samples = file.samples.emplace_back();
@@ -175,8 +176,14 @@ ServiceFile service_table(const RawTable& table) {
   const auto requests = chosen(columns, ServiceColumn::requests);
   const auto tokens = chosen(columns, ServiceColumn::tokens);
   const auto prompt = chosen(columns, ServiceColumn::prompt);
-  if (!concurrency && !requests && !tokens)
+  if (!concurrency && !requests && !tokens && std::ranges::none_of(table.columns, names_a_count)) {
+    for (std::size_t i = 0; i < columns.size(); ++i)  // "response_time_ms" of single requests
+      if (const HeaderWords header = header_words(table.columns[i]);
+          columns[i].is == ServiceColumn::none && header.unit && says_numbers(table, i) &&
+          has_word("latency_of_request", header.name))
+        columns[i] = {ServiceColumn::latency, header.unit->factor, "latency"};
     if (ServiceFile single = latencies_in(table, columns); !single.samples.empty()) return single;
+  }
   if (!concurrency || (!requests && !tokens))
     throw UserError(
         "{}: no {}; a service curve has concurrency, requests_per_s or tokens_per_s, "
@@ -192,7 +199,8 @@ ServiceFile service_table(const RawTable& table) {
     if (columns[i].is == ServiceColumn::none && values_of(table, i).size() > 1 &&
         has_word(says_numbers(table, i) ? "latency_of_request" : "server",
                  all_header_words(table.columns[i])))
-      file.doubts.emplace_back(FindingId::column_not_read, table.file, printable(table.columns[i]));
+      file.warnings.emplace_back(
+          FindingId::column_not_read, table.file, printable(table.columns[i]));
   file.gpus = gpus_of(table);
   file.requests_of_gpu = requests && columns[*requests].of_one_gpu;
   file.tokens_of_gpu = tokens && columns[*tokens].of_one_gpu;
@@ -211,13 +219,16 @@ ServiceFile service_table(const RawTable& table) {
       if (const auto time = value(i); time && *time > 0.0)
         point.latencies.push_back({columns[i].latency, *time});
     }
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      if (const WordList words = all_header_words(table.columns[i]);
-          says_numbers(table, i) && (has_word("unserved", words) || has_word("served", words)))
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const WordList words = all_header_words(table.columns[i]);
+      const bool rate = has_any(words, {"goodput"}) && point.requests_per_s;
+      const double all = has_word("percent", words) ? 100.0 : rate ? *point.requests_per_s : 1.0;
+      if (says_numbers(table, i) && (has_word("unserved", words) || has_word("served", words)))
         if (const auto failed = value_in(table, row, i, 1.0);
-            failed && (has_word("unserved", words) ? *failed > 0.01 : *failed < 0.99))
-          file.doubts.emplace_back(
+            failed && (has_word("unserved", words) ? *failed > 0.01 : *failed < 0.99 * all))
+          file.warnings.emplace_back(
               FindingId::not_all_served, row.place, printable(table.columns[i]), *failed);
+    }
     file.points.push_back(std::move(point));
   }
   if (file.points.empty()) throw UserError("{}: no row has a concurrency and a rate", table.place);
@@ -302,19 +313,21 @@ constexpr double seconds_per_day = 86400.0;
 std::optional<double> moment_of(const std::string& text) {
   if (const auto number = parse_number<double>(text); number && *number >= 1e9)
     return *number >= 1e12 ? *number * 1e-3 : *number;
+  std::string plain = text;
+  std::ranges::replace(plain, 'T', ' ');  // "2026-11-01T03:00"
   for (const char* format : {"%Y-%m-%d%n%H:%M:%S",
-                             "%Y-%m-%dT%H:%M:%S",
+                             "%Y-%m-%d%n%H:%M:%S%z",
                              "%Y-%m-%d%n%H:%M",
-                             "%Y-%m-%dT%H:%M",
                              "%Y-%m-%d",
                              "%H:%M:%S",
                              "%H:%M"}) {
     std::tm time{};
     time.tm_year = 70;
     time.tm_mday = 1;
-    const char* const rest = strptime(text.c_str(), format, &time);
+    const char* const rest = strptime(plain.c_str(), format, &time);
     if (rest == nullptr || (*rest != '\0' && std::string_view(rest) != "Z")) continue;
-    return static_cast<double>(timegm(&time));
+    const auto zone = static_cast<double>(time.tm_gmtoff);  // which timegm sets to 0
+    return static_cast<double>(timegm(&time)) - zone;
   }
   return std::nullopt;
 }
@@ -336,9 +349,7 @@ std::optional<TimeAxis> time_axis(const RawTable& table, std::size_t counts) {
         if (unit.dimension == Dimension::time && std::ranges::count(unit.in_header, word) > 0 &&
             (!best || !best->unit || unit.factor < best->unit->factor))
           best = TimeAxis{i, &unit};
-    if (!best &&
-        has_any(words, {"time", "timestamp", "date", "datetime", "ts", "start", "begin", "epoch"}))
-      best = TimeAxis{i, nullptr};
+    if (!best && has_word("when", words)) best = TimeAxis{i, nullptr};
   }
   return best;
 }
@@ -391,12 +402,9 @@ double step_of_rows(const RawTable& table, const TimeAxis& axis, bool counted) {
 
 std::vector<DemandHour> parse_demand_hours(std::string_view text, const std::string& file) {
   const RawTable table = table_in(text, file);
-  const auto counts = [](const std::string& header) {
-    const WordList words = all_header_words(header);
-    return has_any(
-        words, {"requests", "request", "reqs", "req", "queries", "count", "calls", "rps", "qps"});
-  };
-  const auto found = std::ranges::find_if(table.columns, counts);
+  const auto found = std::ranges::find_if(table.columns, [](const std::string& header) {
+    return has_word("asked_for", all_header_words(header));
+  });
   if (found == table.columns.end())
     throw UserError("{}: no column of requests; write hour,requests and one line per hour",
                     table.place);

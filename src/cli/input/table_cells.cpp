@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cmath>
 #include <numeric>
-#include <regex>
 #include <set>
 
 namespace scaleworth::cli {
@@ -15,49 +14,15 @@ using toml_file::printable;
 constexpr std::size_t most_rows = 100000;
 constexpr std::size_t most_columns = 1000;
 
-std::string plain_text(std::string_view text) {
-  struct Replaced {
-    std::string_view from;
-    std::string_view to;
-  };
-  constexpr std::array replaced{Replaced{"\xC3\x97", "x"},
-                                Replaced{"\xC2\xB1", "+-"},
-                                Replaced{"+/-", "+-"},
-                                Replaced{"\xC2\xB5", "u"},
-                                Replaced{"\xCE\xBC", "u"},
-                                Replaced{"\xE2\x88\x92", "-"},
-                                Replaced{"\xC2\xB2", "^2"},
-                                Replaced{"\xC2\xB3", "^3"},
-                                Replaced{"\\pm", "+-"},
-                                Replaced{"\xE2\x89\x88", ""},
-                                Replaced{"\xE2\x82\xAC", ""},
-                                Replaced{"\xC2\xA3", ""},
-                                Replaced{"\\%", "%"}};
-  std::string plain;
-  while (!text.empty()) {
-    const auto* const found = std::ranges::find_if(
-        replaced, [&](const Replaced& one) { return text.starts_with(one.from); });
-    if (found != replaced.end()) {
-      plain += found->to;
-      text.remove_prefix(found->from.size());
-      continue;
-    }
-    const char c = text.front();
-    text.remove_prefix(1);
-    if (std::string_view("*`~$\\").find(c) != std::string_view::npos) continue;
-    const bool ascii = static_cast<unsigned char>(c) < 0x80;
-    plain += ascii ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : ' ';
-  }
-  return std::string(trimmed(plain));
+namespace {
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
 }
+}  // namespace
 
 namespace {
 constexpr std::array<std::pair<char, double>, 5> prefixes{
     {{'k', 1e3}, {'m', 1e6}, {'g', 1e9}, {'b', 1e9}, {'t', 1e12}}};
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// Of the number at the front of `text`: digits, signs, exponent, and what may group or divide it.
 std::string_view front_number(std::string_view text) {
@@ -159,11 +124,13 @@ std::optional<double> duration(std::string_view text, Comma comma) {
   return seconds;
 }
 
-/// "1:02:03" in seconds, "10:30" in the smaller of its two units; Slurm's "1-16:00:00" with days.
+/// "1:02:03" in seconds, "10:30" in the smaller of its two units; Slurm's "1-16:00:00" with days,
+/// Python's "1 day, 16:00:00".
 std::optional<CellNumber> clock_time(std::string_view text) {
-  if (const std::size_t at = text.find('-'); at != std::string_view::npos) {
+  const std::size_t at = std::min(text.find('-'), text.find(" day"));  // "1 day, 16:00:00"
+  if (at != std::string_view::npos) {
     const auto days = parse_number<double>(text.substr(0, at));
-    const auto rest = clock_time(text.substr(at + 1));
+    const auto rest = clock_time(trimmed(text.substr(at), " -days,"));
     if (!days || !rest || !rest->unit) return std::nullopt;
     return CellNumber{86400.0 * *days + rest->value, rest->unit, true};
   }
@@ -225,6 +192,8 @@ std::optional<CellNumber> cell_number(std::string_view text, Comma comma) {
   if (is_word("about", first)) rest = trimmed(rest.substr(first.size()), " .");
   // "x8"; "1800 +- 20" and "1800 (20)" are of the first number.
   if (rest.starts_with('x') && rest.size() > 1 && is_digit(rest[1])) rest.remove_prefix(1);
+  const bool iso = rest.starts_with("pt") && text.find('P') != text.npos;  // "PT14H20M" of ISO 8601
+  if (iso) rest.remove_prefix(2);
   rest = trimmed(rest.substr(0, rest.find("+-")));
   // "60 s / 52.5 GB" is of its first number, too.
   if (const std::size_t slash = rest.find(" / ");
@@ -248,7 +217,7 @@ std::optional<CellNumber> cell_number(std::string_view text, Comma comma) {
   if (const auto seconds = duration(rest, comma)) {
     const Unit* const own = value ? cell_unit(behind) : nullptr;
     // "1.4M" is no time.
-    if (own && behind == "m" && text.find('M') != std::string_view::npos)
+    if (own && !iso && behind == "m" && text.find('M') != std::string_view::npos)
       return CellNumber{*value * 1e6};
     // "2D" has two dimensions.
     if (own && behind == "d" && text.find('D') != std::string_view::npos) return std::nullopt;
@@ -398,11 +367,10 @@ std::string named_by_cells(const std::vector<RawCell>& cells) {
             (text.find("/s") != std::string::npos || !rate_in(cell_text(cell)).empty());
     ratios = ratios && text.ends_with('x');
   }
-  return numbers < std::clamp<std::size_t>(cells.size(), 1, 2) ? "value"
-         : times                                               ? "time"
-         : rates                                               ? "throughput"
-         : ratios                                              ? "speedup"
-                                                               : "value";
+  if (numbers < std::clamp<std::size_t>(cells.size(), 1, 2)) return "value";
+  if (times) return "time";
+  if (rates) return "throughput";
+  return ratios ? "speedup" : "value";
 }
 
 std::string first_names(std::vector<std::string> names, std::size_t most) {
@@ -533,16 +501,6 @@ bool has_digit(std::string_view text) {
   return text.find_first_of("0123456789") != std::string_view::npos;
 }
 
-std::string values_only(std::string_view line) {
-  static const std::regex spread(
-      "(?:\xC2\xB1|"
-      R"(\+/-|\+-)\s*[0-9][0-9.,]*\s*%?|(?:range:?\s*)?\[[0-9.]+([^0-9,;\]]*)[,;]\s*[0-9.]+\1\])",
-      std::regex::icase);
-  static const std::regex minutes(R"(([0-9]{1,3})'([0-5][0-9](?:\.[0-9]+)?)(?:"|''))");
-  const std::string text(line);
-  return std::regex_replace(std::regex_replace(text, spread, ""), minutes, "$1m$2s");
-}
-
 std::string cell_text(const RawCell& cell) {
   if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{}", *number);
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
@@ -585,6 +543,11 @@ void keep_rows(RawTable& table, const std::string& condition) {
 
 RawTable select(RawTable table, const TableSelection& selection) {
   for (const std::string& condition : selection.where) keep_rows(table, condition);
+  // Of one of several tables the columns of the others are none.
+  for (std::size_t i = 0; !table.kinds.empty() && i < table.columns.size(); ++i)
+    if (std::ranges::all_of(table.rows,
+                            [=](const RawRow& row) { return row.cells[i].index() == 0; }))
+      table.columns[i].clear();
   table.stated_as.resize(table.columns.size());
   for (const std::string& renaming : selection.rename) {
     const auto [from, to] = halves(renaming, "--rename");

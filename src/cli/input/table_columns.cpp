@@ -299,8 +299,9 @@ const ColumnName* known_by_name(const HeaderWords& header, std::string& key) {
   const std::string what = header.unit ? "" : rest.key();
   const bool all_steps = is_word("step", what) && std::ranges::count(header.name, "global") > 0;
   if (all_steps || is_word("steps_of_run", what)) return column_named("steps");
+  const bool part = header.percent && is_word("amount", "fraction_" + header.key());
   const bool works =
-      is_word("amount", what) || (what.ends_with('s') && work_of(what) && !thing_of(what));
+      part || is_word("amount", what) || (what.ends_with('s') && work_of(what) && !thing_of(what));
   static const ColumnName amount{Meaning::work, choice_of_generic, false, true};
   return works && !is_word("size", what) ? &amount : nullptr;
 }
@@ -382,6 +383,7 @@ std::optional<TableColumn> named_column(const HeaderWords& header,
   const WordList& whose = header.per.empty() ? header.name : header.per;
   const auto of = std::ranges::find_if(whose, thing_of);
   if (column.meaning == Meaning::power && of != whose.end()) column.rank = singular(*of);
+  column.all_of_them = header.all_of_them;
   column.unclear_batch = column.meaning == Meaning::batch && !has_word("whole_batch", header.name);
   return column;
 }
@@ -456,6 +458,9 @@ std::optional<TableColumn> table_column(const std::string& text, const std::stri
     column->name = text;
     column->percent = header.percent;
     const WordList words = all_header_words(text);
+    const bool times = (text.ends_with(')') || text.ends_with(']')) && words.back() == "x";
+    if (times && column->meaning >= Meaning::throughput && column->meaning <= Meaning::efficiency)
+      column->meaning = Meaning::speedup;
     column->weak = has_word("weak", words);
     column->strong = has_word("strong", words);
     const bool work = column->meaning == Meaning::work || column->meaning == Meaning::throughput ||
@@ -621,7 +626,13 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
                         name.find('^') != name.npos;
     // "Task" 49.19, 25.94 beside "Cores" counts nothing.
     const bool thing = counts_machines(table, i) && counts_in(table, i).empty();
-    const bool excluded = other || of_one || header.percent ||
+    const bool shares = cell_text(table.rows.front().cells[i]).ends_with('%');
+    // "2x2x2" says the 8 beside it once more.
+    bool again = false;
+    for (std::size_t j = 0; j < table.columns.size(); ++j)
+      again = again || (j != i && names_a_count(table.columns[j]) &&
+                        numbers_of(table, j) == numbers_of(table, i));
+    const bool excluded = again || other || of_one || header.percent || shares ||
                           (!thing && (named_meaning(name) || has_word("ratio", words))) ||
                           has_word("not_measured", words) || said_by_cells(table, i) == "speedup";
     // Of those without names behind one that the count changes no more is offered.
@@ -672,23 +683,5 @@ std::vector<std::string> likely_renames(const RawTable& table, bool count) {
     std::erase_if(renames, [&](const auto& rename) { return rename.first >= unlikely; });
   std::ranges::stable_sort(renames, {}, &std::pair<double, std::string>::first);
   return mapped(renames, &std::pair<double, std::string>::second);
-}
-
-std::vector<StatedOfJob> stated_of_job(const RawTable& table, const Columns& columns) {
-  std::vector<StatedOfJob> stated;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const WordList words = all_header_words(table.columns[i]);
-    const bool job = has_word("job", words);
-    const bool machine = std::ranges::any_of(words, thing_of);
-    const bool measured = columns[i] && columns[i]->meaning <= Meaning::expert;
-    const auto texts = values_of(table, i);
-    if (machine || measured || texts.size() != 1 || is_missing(texts.front())) continue;
-    if (!job && !has_word("manner", words)) continue;
-    const auto number = cell_number(texts.front(), table.comma);
-    stated.push_back({printable(table.columns[i]),
-                      number ? fmt::format("{:g}", number->value) : printable(texts.front()),
-                      job});
-  }
-  return stated;
 }
 }  // namespace scaleworth::cli

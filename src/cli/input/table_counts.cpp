@@ -82,7 +82,11 @@ class CountFinder {
 
  private:
   std::string word_at(std::size_t i) const {
-    return i < tokens_.size() && tokens_[i].kind == 'a' ? tokens_[i].text : "";
+    if (i >= tokens_.size() || tokens_[i].kind != 'a') return "";
+    const Token& token = tokens_[i];
+    // Those beyond ASCII as they stand there.
+    return token.text.front() < '\x7F' ? token.text
+                                       : std::string(text_.substr(token.begin, token.text.size()));
   }
   bool sign_at(std::size_t i, std::string_view signs) const {
     return i < tokens_.size() && tokens_[i].kind == '.' &&
@@ -118,6 +122,9 @@ class CountFinder {
     // "2 x 8 GPUs" as "2x8 GPUs"
     if (first == "x" && next + 1 < tokens_.size() && tokens_[next + 1].kind == '1')
       first += tokens_[++next].text;
+    static const std::regex layout("n([0-9]{1,4})([cgp])");  // "2n8c"
+    if (std::regex_match(first, each, layout))
+      return said(*count * std::stol(each.str(1)), each.str(2) == "p" ? "procs" : "cards", i, next);
     const bool model = std::regex_match(first, each, times);
     if (model) ++next;
     if (model && each[1].matched && each.length(1) < 6) *count *= std::stol(each.str(1));
@@ -475,6 +482,71 @@ std::string name_under_counts(const RawTable& table,
   return said.per_time ? "throughput" : name;
 }
 }  // namespace
+
+namespace {
+using Pair = std::array<std::string, 2>;
+
+/// "79.3" and "75.3" of "79.3/75.3", with a unit that stands behind both; absent for what is no two
+/// numbers of one kind.
+std::optional<Pair> numbers_of_pair(const RawCell& cell, char sign) {
+  const std::string text = cell_text(cell);
+  if (is_missing(cell)) return Pair{text, text};
+  const std::size_t at = std::min(text.find(sign), text.size());
+  Pair pair{text.substr(0, at), text.substr(std::min(at + 1, text.size()))};
+  const auto one = cell_number(pair[0], Comma::thousands);
+  const auto other = cell_number(pair[1], Comma::thousands);
+  if (!one || !other || (one->unit && one->unit != other->unit)) return std::nullopt;
+  if (other->unit && !one->unit) pair[0] += " " + other->unit->in_cell.front();
+  return pair;
+}
+
+/// "current [s]" and "master [s]" of "current / master [s]"; the header and a number where it does
+/// not name two.
+Pair names_of_pair(const std::string& header, char sign) {
+  const std::size_t at = std::min(header.find(sign), header.size());
+  const std::string left(trimmed(header.substr(0, at)));
+  const std::string right(trimmed(header.substr(at), " /-"));
+  const std::size_t end = std::min(right.find_first_of(" (["), right.size());
+  if (left.empty() || end == 0 || header_unit(lower_case(right.substr(0, end))))
+    return {header + " (1)", header + " (2)"};
+  if (names_a_count(left)) return {left, right};
+  return {left + right.substr(end), left.substr(0, left.rfind(' ') + 1) + right};
+}
+}  // namespace
+
+RawTable with_pairs(RawTable table) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    for (const char sign : {'/', '-'}) {
+      const auto pairs = mapped(
+          table.rows, [&](const RawRow& row) { return numbers_of_pair(row.cells[i], sign); });
+      Pair names = names_of_pair(table.columns[i], sign);
+      const HeaderWords words = header_words(table.columns[i]);
+      const bool measures =
+          words.unit || words.per_time || has_word("time", words.name) || table.columns.size() == 2;
+      const bool counts =
+          names_a_count(names[0]) && std::ranges::any_of(header_words(names[1]).name, thing_of);
+      const auto missing = [&](const RawRow& row) { return is_missing(row.cells[i]); };
+      if (std::ranges::all_of(table.rows, missing) ||
+          !std::ranges::all_of(pairs, &std::optional<Pair>::has_value) ||
+          (!counts && (sign == '-' || !measures || names_a_count(table.columns[i]))))
+        continue;
+      std::set<Pair> different;
+      std::set<std::string> second;
+      const auto behind = static_cast<std::ptrdiff_t>(i) + 1;
+      for (std::size_t row = 0; row < pairs.size(); ++row) {
+        auto& cells = table.rows[row].cells;
+        cells[i] = (*different.insert(*pairs[row]).first)[0];
+        cells.insert(cells.begin() + behind, *second.insert((*pairs[row])[1]).first);
+      }
+      // "1-8", "2-8": of each server.
+      if (counts && second.size() < different.size() && names_a_count(names[1]))
+        names[1] += " per " + names[0];
+      table.columns[i] = names[0];
+      table.columns.insert(table.columns.begin() + behind, names[1]);
+      break;
+    }
+  return table;
+}
 
 RawTable counts_as_rows(RawTable table) {
   drop_common_divisor(table.columns);

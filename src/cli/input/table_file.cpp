@@ -1,49 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/attribution/attribution_report.h"
 #include "src/cli/input/table_input.h"
 #include "src/core/files/atomic_file.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
-#include "src/core/files/run_directory.h"
 #include "src/core/files/toml_table.h"
 #include "src/core/statistics/sample_statistics.h"
 #include "src/model/decision/scaling_row.h"
 
+#include <cctype>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <regex>
 #include <set>
 
 namespace scaleworth::cli {
 using toml_file::printable;
-
-bool grows_in_each_row(const RawTable& table, const ChosenColumns& chosen) {
-  for (std::size_t i = 0; i < chosen.columns.size(); ++i) {
-    const auto& column = chosen.columns[i];
-    const bool identity = column && column->meaning == Meaning::identity;
-    if (identity && table.rows.size() > 2 && values_of(table, i).size() == table.rows.size())
-      return true;
-  }
-  return false;
-}
-
-std::optional<Finding> identity_remark(const RawTable& table, const ChosenColumns& chosen) {
-  std::optional<std::size_t> first;  // as the column table lists what names a program
-  std::vector<std::string> values;
-  for (const std::size_t i : by_name(table)) {
-    const auto& column = chosen.columns[i];
-    if (!column || column->meaning != Meaning::identity) continue;
-    if (first && chosen.columns[*first]->choice <= column->choice) continue;
-    std::vector<std::string> own = values_of(table, i);
-    if (own.size() < 2) continue;
-    first = i;
-    values = std::move(own);
-  }
-  if (!first) return std::nullopt;
-  const std::string column = printable(table.columns[*first]);
-  return Finding(FindingId::programs_differ, column, first_names(values, 4));
-}
 
 namespace {
 constexpr std::uintmax_t most_table_bytes = 16U << 20U;
@@ -80,15 +51,23 @@ class Reading {
                  std::optional<Scaling> scaling,
                  int depth = 0) const {
     RawTable table = select(raw_, selection);
-    // `further`: their answers may be questions.
-    const auto ask = [&](const std::string& what,
-                         const std::vector<Way>& ways,
-                         bool alike,
-                         bool further = true) {
-      if (depth >= most_depth) return;
-      const Question asked = tried(what, ways, scaling, further ? depth + 1 : most_depth, alike);
-      if (!asked.answers.empty()) throw Question(asked);
-    };
+    // `further`: how deep questions of their answers are below this one.
+    const auto ask =
+        [&](const std::string& what, const std::vector<Way>& ways, bool alike, int further = 1) {
+          if (depth >= most_depth) return;
+          const Question asked = tried(what, ways, scaling, depth + further, alike);
+          if (!asked.answers.empty()) throw Question(asked);
+        };
+    // Rows of several tables, or that count CPUs and GPUs, are of different curves.
+    const auto kinds = table.kinds.empty() ? WordList{} : values_of(table, table.kinds, "--where");
+    if (kinds.size() > 1) {
+      const std::string what =
+          fmt::format("{}: the rows are of several things, {}", table.place, first_names(kinds));
+      const auto ways = mapped(
+          kinds, [&](const std::string& kind) { return WordList{table.kinds + "=" + kind}; });
+      ask(what, ways_of(selection, "--where", ways), true, 0);
+      throw UserError(what);
+    }
     table.comma = selection.comma != Comma::unstated ? selection.comma : comma_of(table);
     if (table.comma == Comma::unstated) ask_comma(table, selection, ask);
     ChosenColumns chosen;
@@ -98,7 +77,8 @@ class Reading {
       // Rows of one kind may say by their units what they are.
       const bool counted = find_column(open.there.columns, Meaning::count) != nullptr;
       const auto clash = counted ? repeated_count(table, open.there) : std::nullopt;
-      if (clash) ask(open.what(), ways_of(selection, "--where", clash->ways), clash->curves, false);
+      if (clash)
+        ask(open.what(), ways_of(selection, "--where", clash->ways), clash->curves, most_depth);
       const auto renames =
           mapped(open.renames, [](const std::string& one) { return WordList{one}; });
       ask(open.what(), ways_of(selection, "--rename", renames), open.alike);
@@ -177,6 +157,10 @@ class Reading {
         if (file.table.rows.size() > 1) asked.answers.push_back({way.flags, ""});
         strong = strong && scaling_of(file.table) == Scaling::strong;
       } catch (const Question& further) {
+        if (further.answers.empty()) {  // no way leads further
+          asked.alike = false;
+          continue;
+        }
         const bool scalings = further.answers.front().flags.front() == "--scaling";
         if (scalings && !may_scale(read(way.selection, Scaling::strong, depth).table, way))
           continue;
@@ -198,7 +182,8 @@ class Reading {
     }
     const bool columns = ways.size() > 1 && ways.front().flags.front() == "--rename";
     if (alike && columns && !asked.alike) return tried(what, ways, scaling, depth, false);
-    if (asked.answers.empty()) asked.answers = questions;
+    if (asked.answers.empty() || (alike && !columns && !asked.alike))
+      asked.answers.insert(asked.answers.end(), questions.begin(), questions.end());
     return asked;
   }
 
@@ -464,10 +449,10 @@ class Reading {
     const auto identity = identity_remark(table, chosen);
     if (identity) {
       kind.growing_models = kind.read.of_flops && grows_in_each_row(table, chosen);
-      if (!kind.growing_models) kind.doubts.push_back(*identity);
+      if (!kind.growing_models) kind.warnings.push_back(*identity);
     }
     if (const auto note = odd_note(table, chosen))
-      kind.doubts.emplace_back(FindingId::program_noted, *note);
+      kind.warnings.emplace_back(FindingId::program_noted, *note);
     kind.named_weak = kind.named_weak || cells_say(table, "weak") || size_grows(table, chosen) ||
                       has_word("weak", all_header_words(table.title));
     kind.named_strong = kind.named_strong || cells_say(table, "strong");
@@ -477,7 +462,9 @@ class Reading {
     constexpr double most_watts = 2500.0;
     for (const TableRow& row : built.rows)
       if (kind.noun == "GPUs" && row.facts.power_w > most_watts)
-        throw UserError("{}: {:g} W are of no one GPU: divide them", row.place, *row.facts.power_w);
+        throw UserError("{}: {:g} W are more than one GPU takes: give the power of one",
+                        row.place,
+                        *row.facts.power_w);
     std::vector<Finding> remarks;
     if (built.unit_missing) settle_unit(table, chosen, built, kind, result.unit, remarks);
     settle_parts(built.rows, kind, remarks);
@@ -488,7 +475,7 @@ class Reading {
     // A grid of its own in each row is the size that grows.
     const bool size = identity && !kind.growing_models && grows_in_each_row(table, chosen) &&
                       scaling_of(result.table) == Scaling::weak;
-    if (size) result.table.doubts.erase(result.table.doubts.begin());
+    if (size) result.table.warnings.erase(result.table.warnings.begin());
     remarks.insert(remarks.end(), result.table.remarks.begin(), result.table.remarks.end());
     if (repeated) {
       remarks.emplace_back(FindingId::rows_are_repeats);
@@ -497,7 +484,7 @@ class Reading {
         return row.relative_sd.value_or(0.0) > too_far;
       });
       if (far != result.table.rows.end())
-        result.table.doubts.emplace_back(FindingId::repeats_apart, far->count, *far->relative_sd);
+        result.table.warnings.emplace_back(FindingId::repeats_apart, far->count, *far->relative_sd);
     }
     const bool timed = result.table.basis != TimeBasis::work_unit;
     if (auto relative = relative_remark(chosen); relative && !timed && result.table.relative)
@@ -528,17 +515,104 @@ RawTable raw_table(std::string_view text, const std::string& file) {
   const bool bars = text.find("\n|") != std::string_view::npos;
   if (!toml && !json && !bars)
     if (RawTable assigned = assigned_rows(text, file); !assigned.columns.empty())
-      return with_count_of_layout(counts_as_rows(std::move(assigned)));
+      return with_count_of_layout(with_pairs(counts_as_rows(std::move(assigned))));
   const auto parse = toml ? parse_toml : json ? parse_json : read_cells;
-  return with_count_of_layout(counts_as_rows(parse(text, file)));
+  return with_count_of_layout(with_pairs(counts_as_rows(parse(text, file))));
 }
+
+/// A part of a text, behind as many empty lines as stand before it.
+struct Part {
+  std::string text;
+  std::string title{};
+  bool marked = false;  // the title is
+  bool rows = false;
+};
+
+/// A text divided before its headings, lines without a number, in marks or before a colon, behind
+/// rows; with `gaps` before each line behind an empty one, too.
+std::vector<Part> parts_of(std::string_view text, bool gaps) {
+  std::vector<Part> parts(1);
+  std::size_t number = 0;
+  bool gap = false;
+  for (const std::string_view whole : split(text, '\n')) {
+    const std::string_view line = trimmed(whole);
+    const std::string_view name = trimmed(line, " #*:=-_|`>");
+    const bool marked = line.starts_with('#') || line.starts_with("==") || line.ends_with(':') ||
+                        (line.starts_with("**") && line.ends_with("**"));
+    const bool words = std::ranges::any_of(
+        name, [](unsigned char c) { return c >= 0x80 || std::isalpha(c) != 0; });
+    const bool heading = words && !line.starts_with("#!") && (marked || !has_digit(line));
+    if (parts.back().rows && (heading || (gap && gaps)) && !name.empty())
+      parts.push_back({std::string(number, '\n')});
+    Part& part = parts.back();
+    part.rows = part.rows || (has_digit(line) && !heading);
+    if (heading && !part.rows && (marked || !part.marked)) part.title = name;
+    part.marked = part.marked || marked;
+    part.text.append(whole).append("\n");
+    gap = line.empty();
+    ++number;
+  }
+  return parts;
+}
+
+/// The table of a text that has two counts or more and measures something; else no columns.
+RawTable whole_table(const std::string& text, const std::string& file) {
+  std::vector<RawTable> readings = last_resorts(text, file);
+  try {
+    readings.insert(readings.begin(), raw_table(text, file));
+  } catch (const UserError&) {
+  }
+  for (RawTable& raw : readings) {
+    const bool counted = std::ranges::any_of(raw.columns, names_a_count);
+    try {
+      if (counted && Reading(raw).read({}, {}).table.rows.size() > 1) return raw;
+    } catch (const Question&) {
+      return raw;
+    } catch (const UserError&) {
+    }
+  }
+  return {};
+}
+
+/// As it stands in the file; several tables, each under its heading, in one, in which a column
+/// names them.
+RawTable document(std::string_view text, const std::string& file) {
+  constexpr std::size_t most_parts = 100;
+  const std::string plain = with_plain_bars(text);
+  for (const bool gaps : {false, true}) {
+    RawTable all{file, "", {}, {}};
+    std::set<std::string> titles;
+    const std::vector<Part> parts = parts_of(plain, gaps);
+    for (const Part& part : parts) {
+      if (parts.size() < 2 || parts.size() > most_parts || !part.rows) continue;
+      RawTable one = whole_table(part.text, file);
+      if (one.columns.empty()) continue;
+      std::string title = one.title.empty() || part.marked ? part.title : one.title;
+      // "tile 8" above rows
+      const std::string first(trimmed(split(trimmed(part.text), '\n').front(), " #*:"));
+      if (title.empty() && words_between(first).size() < 4 && counts_said(first, false).empty())
+        title = first;
+      if (title.empty() || titles.contains(title)) title += std::to_string(titles.size() + 1);
+      titles.insert(title);
+      one.columns.emplace_back("table");
+      for (RawRow& row : one.rows) row.cells.emplace_back(title);
+      all.separator = one.separator;
+      if (all.place.empty()) all.place = one.place;
+      append(all, one);
+    }
+    all.kinds = "table";
+    if (titles.size() > 1) return all;
+  }
+  return raw_table(text, file);
+}
+
+}  // namespace
 
 std::string table_text(const std::string& path) {
   const std::string limit = fmt::format("; a scaling table has at most {}", most_table_bytes);
   return path.ends_with(".toml") ? toml_file::read_small_file(path)
                                  : read_whole(path, path, most_table_bytes, limit);
 }
-}  // namespace
 
 RawTable parse_raw_table(std::string_view text, const std::string& file) {
   RawTable table = raw_table(text, file);
@@ -559,7 +633,7 @@ TableFile parse_table(std::string_view text,
   // Divided into cells by a sign: what it lacks is an error.
   bool divided = file.ends_with(".toml") || trimmed(text).find_first_of("[{") == 0;
   try {
-    const RawTable raw = raw_table(text, file);
+    const RawTable raw = document(text, file);
     divided = divided || (raw.separator != ' ' && raw.rows.size() > 1);
     return Reading(raw).read(selection, scaling);
   } catch (const Question&) {
@@ -581,7 +655,7 @@ std::vector<NamedTable> read_groups(const std::string& path,
                                     const std::string& by,
                                     const TableSelection& selection,
                                     std::optional<Scaling> scaling) {
-  const RawTable raw = raw_table(table_text(path), path);
+  const RawTable raw = document(table_text(path), path);
   const Reading reading(raw);
   auto groups = mapped(values_of(raw, by, "--by"), [&](const std::string& value) {
     TableSelection group = selection;
@@ -596,33 +670,8 @@ std::vector<NamedTable> read_groups(const std::string& path,
     if (name != by && !named_meaning(name) &&
         !(groups.front().table.rows.front().facts.steps && is_word("iterations", name)) &&
         values_of(table, name, "--by").size() <= groups.size())
-      groups.front().table.doubts.emplace_back(FindingId::columns_may_say_work, name, name);
+      groups.front().table.warnings.emplace_back(FindingId::columns_may_say_work, name, name);
   return groups;
 }
 
-TableFile read_table(const std::string& path,
-                     const TableSelection& selection,
-                     std::optional<Scaling> scaling) {
-  InputKind what = input_kind(path);
-  if (what == InputKind::run || std::filesystem::is_directory(path)) {
-    if (!selection.where.empty() || !selection.rename.empty()) {
-      throw UserError(
-          "--where and --rename choose from a table; leave them out for a run directory");
-    }
-    return {run_table(measured_modes(read_run(path)), scaling), {}};
-  }
-  const std::string text = table_text(path);
-  // What comes through a pipe shows only now what it is.
-  if (what == InputKind::other) what = kind_of_content(text);
-  // Rows of our own answers are no table of a user's.
-  const bool own_page = what == InputKind::page && text.find(": scaleworth ") < 1000;
-  if (what == InputKind::answer || own_page) refuse_foreign(path, "decide");
-  if (what == InputKind::run)
-    return {run_table(measured_modes(join_runs(run_from_json(text, path))), scaling), {}};
-  if (what == InputKind::attribution)
-    return {
-        attributed_table({attributed_count(report::read_attribution(text, path), path)}, scaling),
-        {}};
-  return parse_table(text, path, selection, scaling);
-}
 }  // namespace scaleworth::cli

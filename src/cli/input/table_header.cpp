@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <regex>
 
 // Defined by an assembler file that CMake writes (cmake/embed.cmake).
 extern "C" {
@@ -16,8 +17,27 @@ extern const char scaleworth_asset_columns_end[];
 
 namespace scaleworth::cli {
 namespace {
+/// A sign, and what stands in its place in a cell and in a header; absent: it stays.
+struct Sign {
+  std::string from;
+  std::optional<std::string> cell;
+  std::optional<std::string> header;
+};
+
+/// What stands in a text that has `where`, and does not have `without`, in place of what `pattern`
+/// matches.
+struct Rewrite {
+  std::string where;
+  std::optional<std::string> without;
+  std::regex pattern;
+  std::string to;
+  bool line = false;
+};
+
 /// data/columns.toml.
 struct Vocabulary {
+  std::vector<Sign> signs;
+  std::vector<Rewrite> rewrites;
   std::map<std::string, WordList, std::less<>> lists;
   std::vector<Unit> units;
   std::vector<Noun> things;
@@ -43,6 +63,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Meaning::identit
                  "batch",        "replica_batch",   "rank_batch", "micro_batch",
                  "microbatches", "sequence_length", "steps",      "epochs",
                  "identity"};
+static_assert(meaning_keys.back() == "identity");  // none is missing before it
 
 Dimension dimension_of(toml_file::Table& row) {
   const std::string name = row.text("dimension");
@@ -85,6 +106,14 @@ Vocabulary parse_vocabulary(std::string_view text) {
                          row.positive("factor"),
                          words_in(row.text("in_header")),
                          words_in(row.optional_text("in_cell").value_or(""))});
+  for (toml_file::Table& row : root.tables("sign"))
+    all.signs.push_back({row.text("from"), row.optional_text("cell"), row.optional_text("header")});
+  for (toml_file::Table& row : root.tables("rewrite"))
+    all.rewrites.push_back({row.text("where"),
+                            row.optional_text("without"),
+                            std::regex(row.text("pattern")),
+                            row.optional_text("to").value_or(""),
+                            row.flag("line", false)});
   all.things = nouns(root, "thing");
   all.work = nouns(root, "work");
   for (toml_file::Table& row : root.tables("column")) {
@@ -119,9 +148,31 @@ std::size_t letter_bytes(std::string_view text) {
   return letter > "\xE3\x80\xBF" && letter < "\xEE" ? 3 : 0;
 }
 
+/// Whether a word begins with the factor of what it counts: "ktok", "btokens".
+bool has_factor(const std::string& word) {
+  const std::string counted = word.substr(std::min<std::size_t>(1, word.size()));
+  return counted.size() > 2 && work_of(counted) && word.find_first_of("kmbg") == 0 &&
+         !work_of(word) && !thing_of(word) && !column_named(word);
+}
+
+std::string with_signs(std::string_view text, std::optional<std::string> Sign::*to) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto found = std::ranges::find_if(vocabulary().signs, [&](const Sign& sign) {
+      return sign.*to && text.substr(i).starts_with(sign.from);
+    });
+    const bool sign = found != vocabulary().signs.end();
+    plain += sign ? *((*found).*to) : std::string(1, text[i]);
+    i += sign ? found->from.size() : 1;
+  }
+  return plain;
+}
+
 /// The words of a header, each bracket a list of its own. "/" is "per", "%" is "percent", "$" is
-/// "usd"; a word begins at a capital behind two small letters, as in "numGPUs".
-std::vector<WordList> header_groups(std::string_view header) {
+/// "usd"; a word begins at a capital behind two small letters, as in "numGPUs", and behind a
+/// factor.
+std::vector<WordList> header_groups(std::string_view text) {
+  const std::string header = with_signs(text, &Sign::header);
   std::vector<WordList> groups(1);
   std::string word;
   bool bracket = false;
@@ -131,8 +182,11 @@ std::vector<WordList> header_groups(std::string_view header) {
     WordList& words = groups.back();
     if (word.starts_with("sec") && !words.empty() && header_unit(words.back() + "seconds"))
       words.back() += "seconds";
-    else if (!word.empty())
-      words.push_back(word);
+    else if (!word.empty()) {
+      const bool factor = has_factor(word);
+      if (factor) words.push_back(word.substr(0, 1));
+      words.push_back(word.substr(factor ? 1 : 0));
+    }
     word.clear();
   };
   const auto add_word = [&](const char* whole) {
@@ -141,26 +195,13 @@ std::vector<WordList> header_groups(std::string_view header) {
   };
   for (std::size_t i = 0; i < header.size(); ++i) {
     const char c = header[i];
-    const std::string_view rest = header.substr(i);
-    if (rest.starts_with("\xC2\xB5") || rest.starts_with("\xCE\xBC")) {  // micro signs
-      word += 'u';
-      ++i;
-    } else if (rest.starts_with("\xE2\x82\xAC")) {
-      add_word("eur");
-      i += 2;
-    } else if (rest.starts_with("\xC2\xA3")) {
-      add_word("gbp");
-      ++i;
-    } else if (const std::size_t letter = letter_bytes(rest)) {
+    const std::string_view rest = std::string_view(header).substr(i);
+    if (const std::size_t letter = letter_bytes(rest)) {
       word += rest.substr(0, letter);
       i += letter - 1;
     } else if (c == '/' && word == "i" && rest.size() > 1 && std::tolower(rest[1]) == 'o') {
     } else if (c == '/') {
       add_word("per");
-    } else if (c == '%') {
-      add_word("percent");
-    } else if (c == '$') {
-      add_word("usd");
     } else if (c == '(' || c == '[') {
       end_word();
       groups.emplace_back();
@@ -265,11 +306,12 @@ void take_unit(HeaderWords& header) {
   const bool whole_word = last.size() > 3 || last == "ms" || last == "sec" || last == "hrs";
   if (!unit || (alone && !divided && !whole_word)) return;
   // "tokens_s" and "it_s" are rates: a time is named after one step, not after what it did.
-  const std::string& first = header.name.front();
+  const bool rate = header.name.size() == 2 || is_word("of_rate", header.name[0]);
+  const std::string& first = header.name[alone ? 0 : header.name.size() - 2];
   const bool of_work = work_of(first) || is_word("bytes", first) ||
                        (is_word("step", first) && (first == "it" || first.ends_with('s')));
-  if (header.name.size() == 2 && !divided && of_work && !thing_of(first) &&
-      unit->dimension == Dimension::time && (unit->factor == 1.0 || first == "ns")) {
+  if (rate && !divided && of_work && !thing_of(first) && unit->dimension == Dimension::time &&
+      (unit->factor == 1.0 || first == "ns")) {
     header.per_time = unit;
     header.name.pop_back();
     return;
@@ -277,7 +319,8 @@ void take_unit(HeaderWords& header) {
   header.unit = unit;
   header.unit_text = last;
   header.name.pop_back();
-  if (alone && unit->dimension == Dimension::time) header.name.emplace_back("time");
+  if (alone && unit->dimension != Dimension::energy)  // "hours", "watts_per_gpu"
+    header.name.emplace_back(unit->dimension == Dimension::time ? "time" : "power");
 }
 }  // namespace
 
@@ -285,6 +328,28 @@ const Unit* header_unit(const std::string& word) {
   for (const Unit& unit : vocabulary().units)
     if (std::ranges::count(unit.in_header, word) > 0) return &unit;
   return nullptr;
+}
+
+std::string plain_text(std::string_view text) {
+  const std::string cell = with_signs(text, &Sign::cell);
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  std::string plain;
+  for (std::size_t i = 0; i < cell.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(cell[i]);
+    const bool mark = std::string_view("*`~$\\").find(cell[i]) != std::string_view::npos;
+    // "4*8"
+    if (cell[i] == '*' && i > 0 && is_digit(cell[i - 1]) && is_digit(cell[i + 1])) plain += 'x';
+    if (!mark) plain += byte < 0x80 ? static_cast<char>(std::tolower(byte)) : ' ';
+  }
+  return std::string(trimmed(plain));
+}
+
+std::string rewritten(std::string text, bool line) {
+  for (const Rewrite& one : vocabulary().rewrites)
+    if (one.line == line && text.find(one.where) != text.npos &&
+        !(one.without && text.find(*one.without) != text.npos))
+      text = std::regex_replace(text, one.pattern, one.to);
+  return text;
 }
 
 bool is_word(std::string_view use, std::string_view word) {
@@ -351,12 +416,13 @@ HeaderWords header_words(const std::string& text) {
       words.erase(words.begin());
     for (std::size_t i = 0; i < words.size(); ++i) {
       const std::string next = i + 1 < words.size() ? words[i + 1] : "";
-      // "virtual CPUs", "max steps", "error rate", "min per epoch"
-      const bool of_things = thing_of(next) || (i + 2 == words.size() && is_word("step", next)) ||
-                             (words[i] == "error" && next == "rate") ||
-                             (i > 0 && next.empty() && words[i].starts_with("err") &&
-                              is_word("quality", words[i - 1])) ||
-                             (words[i] == "min" && next == "per");
+      // "virtual CPUs", "max steps", "error rate", "min per epoch", "tokens per min"
+      const bool of_things =
+          thing_of(next) || (i + 2 == words.size() && is_word("step", next)) ||
+          (words[i] == "error" && next == "rate") ||
+          (i > 0 && next.empty() && words[i].starts_with("err") &&
+           is_word("quality", words[i - 1])) ||
+          (words[i] == "min" && (next == "per" || (i > 0 && words[i - 1] == "per")));
       if (is_word("not_measured", words[i]) && !of_things && !(bracket && header_unit(words[i])))
         header.not_measured = true;
     }

@@ -39,7 +39,8 @@ struct RawTable {
   std::vector<std::string> left_out{};   // rows, as "total", that are no count
   std::vector<std::string> stated_as{};  // of a renamed column, its own header; else empty
   std::string title{};                   // the line above the header
-  std::string kinds{};                   // the column that says what a row counts: CPUs, GPUs
+  std::string
+      kinds{};  // the column that says what a row counts, CPUs or GPUs, or of which table it is
 };
 
 /// As it would be written: "0.5", "16B"; empty for nothing.
@@ -87,6 +88,12 @@ RawTable parse_json(std::string_view text, const std::string& file);
 /// columns where it is no table with a count.
 RawTable assigned_rows(std::string_view text, const std::string& file);
 
+/// Adds the rows of another table, whose title tells them apart.
+void append(RawTable& table, const RawTable& other);
+
+/// Tables of box characters, HTML, MediaWiki, Jira and LaTeX with plain bars.
+std::string with_plain_bars(std::string_view text);
+
 /// The cells of a text that is no TOML and no JSON. Throws UserError as `parse_table`.
 RawTable read_cells(std::string_view text, const std::string& file);
 
@@ -109,6 +116,12 @@ RawTable with_named_values(RawTable table);
 /// those that stand in the names of rows ("Parallel (4 workers)") become a column.
 RawTable counts_as_rows(RawTable table);
 
+/// A column of nothing but two numbers in each cell, "79.3/75.3", and "2-8" below "servers-GPUs",
+/// becomes two.
+RawTable with_pairs(RawTable table);
+
+/// The text of a table's file. Throws UserError where it is too large.
+std::string table_text(const std::string& path);
 /// As `parse_table`; a folder or a run.json is one of our own runs. With `scaling` declared the
 /// table is of that, and a run's steps are those. Throws UserError for a file that cannot be read
 /// or exceeds 16 MiB (TOML: 4 MiB, a run: 1 GiB).
@@ -240,6 +253,9 @@ std::string rate_in(const std::string& cell);
 bool is_word(std::string_view use, std::string_view word);
 bool has_word(std::string_view use, const WordList& words);
 const std::vector<Unit>& table_units();
+/// A text in which what other programs print stands as tables have it, by data/columns.toml;
+/// `line`: of running text, without what stands behind a value and is none, "± 3.2".
+std::string rewritten(std::string text, bool line);
 /// "hours" by "hrs"; null for other words.
 const Unit* header_unit(const std::string& word);
 /// Null for a name that data/columns.toml does not have: "total_time".
@@ -351,6 +367,8 @@ void leave_out_missing(RawTable& table, const Columns& columns);
 /// belongs, and for a count that is missing. Loads of up to six decimals are counted in their
 /// greatest common unit, which becomes the column's factor.
 BuiltRows built_rows(const RawTable& table, Columns& columns);
+/// A row of a table of training runs, read as those are, on so many `gpus` where no column counts.
+TableRow row_of_run(const RawTable& table, const Columns& columns, const RawRow& row, int gpus);
 
 TableKind kind_of(const Columns& columns);
 /// "EUR" of "EUR 2" and of a sign; empty for USD, and for none.
@@ -363,9 +381,6 @@ std::vector<std::string> unread_columns(const RawTable& table, const Columns& co
 /// The columns that say with one text for all rows what ran, or how.
 std::vector<StatedOfJob> stated_of_job(const RawTable& table, const Columns& columns);
 
-/// A line without what stands behind a value and is none: "± 3.2", "Range: [1.1s, 1.3s]"; minutes
-/// and seconds as "2m42s".
-std::string values_only(std::string_view line);
 bool has_digit(std::string_view text);
 /// The lines of a text in which each is an object; empty for one document.
 std::vector<std::string_view> json_lines(std::string_view text);

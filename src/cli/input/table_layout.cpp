@@ -15,152 +15,11 @@ using Cells = std::vector<std::string>;
 
 /// Blanks divide the cells: two or more, or tabs.
 constexpr char by_blanks = ' ';
-constexpr std::size_t most_titles = 20;     // lines above a header
-constexpr std::size_t longest_line = 2000;  // in which attributes are looked for
+constexpr std::size_t most_titles = 20;  // lines above a header
 
 /// A line of a Markdown, org or report table below or above which cells stand: "|---+---|", "====".
 bool is_rule(std::string_view line) {
-  // Box characters are E2 94 80 to E2 95 BF.
-  static const std::string frame = [] {
-    std::string bytes = "-=_+:| \t\xE2\x94\x95";
-    for (int last = 0x80; last < 0xC0; ++last) bytes += static_cast<char>(last);
-    return bytes;
-  }();
-  return line.find_first_not_of(frame) == std::string_view::npos &&
-         line.find_first_of("-=_\xE2") != std::string_view::npos;
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
-/// 4 of `rowspan="4"` in a tag; 1 without it.
-std::size_t span_of(const std::string& tag, const char* attribute) {
-  const std::size_t at = tag.find_first_of("0123456789", tag.find(attribute));
-  if (tag.find(attribute) == tag.npos || at == tag.npos) return 1;
-  const std::size_t end = tag.find_first_not_of("0123456789", at);
-  return std::max<std::size_t>(parse_number<std::size_t>(tag.substr(at, end - at)).value_or(1), 1);
-}
-
-/// HTML as lines with bars; a cell that spans rows or columns stands in each of them.
-std::string without_html(std::string_view text) {
-  std::map<std::size_t, std::map<std::size_t, std::string>> cells;  // by row and column
-  std::map<std::size_t, std::string> outside;                       // before the row
-  std::vector<std::string*> open{&outside[0]};                      // what text belongs to
-  std::size_t row = 0;
-  std::size_t column = 0;
-  std::size_t spanned = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t begin = std::min(text.find('<', at), text.size());
-    const std::size_t end = std::min(text.find('>', begin), text.size() - 1);
-    for (std::string* const place : open) {
-      for (const char c : text.substr(at, begin - at)) *place += c == '\n' ? ' ' : c;
-      *place += ' ';
-    }
-    at = end + 1;
-    const std::string tag =
-        plain_text(text.substr(begin, std::min(end - std::min(begin, end), longest_line)));
-    if (tag.starts_with("<tr") || tag.starts_with("</ta")) {
-      open = {&outside[++row]};
-      column = 0;
-    }
-    if (!tag.starts_with("<td") && tag != "<th" && !tag.starts_with("<th ")) continue;
-    while (cells[row].contains(column)) ++column;
-    open.clear();
-    for (std::size_t rows = span_of(tag, "rowspan"); rows > 0; --rows)
-      for (std::size_t columns = span_of(tag, "colspan"); columns > 0; --columns) {
-        check_row_count(++spanned, "HTML");
-        open.push_back(&cells[row + rows - 1][column + columns - 1]);
-      }
-  }
-  std::string plain;
-  for (std::size_t i = 0; i <= row; ++i) {
-    plain += outside[i] + "\n";
-    for (const auto& [at, cell] : cells[i]) plain += "| " + cell;
-    plain += '\n';
-  }
-  return plain;
-}
-
-/// The list-table and the csv-table of reStructuredText as lines with bars and with commas.
-std::string without_directives(std::string_view text) {
-  std::string plain;
-  for (const std::string_view whole : split(text, '\n')) {
-    constexpr std::string_view header = ":header:";
-    std::string_view line = trimmed(whole, " \t\r");
-    if (line.starts_with(header)) line.remove_prefix(header.size());
-    const bool row = line.starts_with("* -");
-    const bool cell = !row && line.starts_with('-') && whole.starts_with(' ');
-    if (line.starts_with("..") || line.starts_with(':')) continue;
-    if (!cell) plain += '\n';
-    if (row || cell) plain += " | ";
-    plain += line.substr(row ? 3 : cell ? 1 : 0);
-  }
-  return plain;
-}
-
-/// MediaWiki's rows, whose cells may stand in lines of their own, as lines with bars.
-std::string without_wiki(std::string_view text) {
-  static const std::regex attributes(R"(([|!])\s*(?:[a-z]+\s*=\s*"[^"]*"\s*)+\|)",
-                                     std::regex::icase);
-  std::string plain;
-  bool inside = false;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string line(trimmed(rest.substr(0, end), " \t\r"));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const bool mark = line.starts_with("{|") || line.starts_with("|}");
-    if (mark) inside = line.front() == '{';
-    const bool cell = inside && !mark && (line.starts_with('|') || line.starts_with('!'));
-    if (!cell || line.starts_with("|-") || line.starts_with("|+")) {
-      plain += '\n';
-      if (!mark && !line.starts_with("|-")) plain += cell ? line.substr(2) + "\n" : line;
-      continue;
-    }
-    if (line.size() < longest_line) line = std::regex_replace(line, attributes, "$1");
-    replace_all(line, "!!", "|");
-    replace_all(line, "||", "|");
-    plain += " |" + line.substr(1);
-  }
-  return plain;
-}
-
-/// Tables of box characters, HTML, MediaWiki, Jira and LaTeX with plain bars.
-std::string with_plain_bars(std::string_view text) {
-  std::string plain(text);
-  const auto has = [&](const char* what) { return plain.find(what) != std::string::npos; };
-  for (const char* bar : {"\xE2\x94\x82", "\xE2\x94\x83", "\xE2\x95\x91"})
-    replace_all(plain, bar, "|");
-  for (const char* line_break : {"<br>", "<br/>", "<br />"}) replace_all(plain, line_break, " ");
-  if (has("<td") || has("<TD")) plain = without_html(plain);
-  if (has("list-table::") || has("csv-table::")) plain = without_directives(plain);
-  if (has("{|") && has("\n|}")) plain = without_wiki(plain);
-  if (has("||\n|")) replace_all(plain, "||", "|");
-  replace_all(plain, "\"\"\"", "\n");  // around a text in Python
-  // Of Go, with one blank behind a long name; of Criterion, with the bounds of an interval.
-  static const std::regex name("(Benchmark[^ \t\n]{0,200}) ([0-9]{1,20})  ");
-  static const std::regex interval(
-      R"(\[[0-9.]{1,20} \w?s ([0-9.]{1,20} \w?s) [0-9.]{1,20} \w?s\])");
-  if (has("ns/op")) plain = std::regex_replace(plain, name, "$1  $2  ");
-  if (has("s]")) plain = std::regex_replace(plain, interval, "$1");
-  // hyperfine's summary says how many times as long as the first the others took.
-  static const std::regex first("(^|\n)[ ']*([^\n']{1,300})'? ran\n");
-  static const std::regex other("([0-9.]{1,20})[^\n]{0,30} times faster than '?([^\n']{1,300})'?");
-  if (has("times faster than") && !has("Time (mean"))
-    plain = std::regex_replace(
-        std::regex_replace(plain, first, "$1$2 time: 1\n"), other, "$2 time: $1");
-  if (has("\\\\") && has("&")) {
-    for (const char* gone : {"\\\\", "\\hline", "\\midrule", "\\toprule", "\\bottomrule"})
-      replace_all(plain, gone, "");
-    static const std::regex command(
-        R"(\\(?:text|multi|emph)[a-z]{0,9}(?:\{[^{}]{0,9}\}\{[^{}]{0,9}\})?\{([^{}]{0,99})\})");
-    plain = std::regex_replace(plain, command, "$1");
-    for (const char* sign : {"_", "#"}) replace_all(plain, std::string("\\") + sign, sign);
-    replace_all(plain, "&", "|");
-  }
-  return plain;
+  return line.find_first_not_of("-=_+:| \t") == line.npos && line.find_first_of("-=_") != line.npos;
 }
 
 /// The lines with something in them, without rules and the fences of code.
@@ -195,7 +54,8 @@ char separator_of(const std::vector<TextLine>& lines) {
     std::size_t with = 0;
     std::map<std::ptrdiff_t, std::size_t> lines_by_cells;
     for (std::size_t i = 0; i < std::min<std::size_t>(lines.size(), 1000); ++i) {
-      if (lines[i].text.starts_with('#') && i > 0) continue;
+      const bool comments = i + 1 < lines.size() && lines[i + 1].text.starts_with('#');
+      if (lines[i].text.starts_with('#') && (i > 0 || comments)) continue;
       // Commas between two digits may belong to a number.
       const auto there = std::ranges::count(lines[i].text, candidate);
       if (there > 0) ++lines_by_cells[there];
@@ -373,18 +233,25 @@ bool is_header(const Cells& cells) {
 std::size_t header_line(const std::vector<TextLine>& lines, const CellReader& reader) {
   std::optional<std::size_t> known;
   std::optional<std::size_t> divided;
-  std::size_t counted = 0;  // rows below it, as "2 GPUs | 55 s"
+  std::optional<std::size_t> odd;  // names a count, but has other cells than the line below it
+  std::size_t counted = 0;         // rows below it, as "2 GPUs | 55 s"
   for (std::size_t i = 0; i < std::min(lines.size(), most_titles); ++i) {
     const bool comment = lines[i].text.starts_with('#') && reader.separator() != '|';
     const Cells cells = reader.cells(lines[i]);
     if (filled(cells) < 2) continue;
+    if (odd && !comment && std::ranges::any_of(cells, is_measured)) break;
     // "CPU-4 | 0.229 | 436.1" is a row.
     const auto numbers = static_cast<std::size_t>(std::ranges::count_if(cells, is_measured));
     const bool named = std::ranges::any_of(cells, [&](const std::string& cell) {
       return names_a_count(cell) &&
              !(2 * numbers >= filled(cells) && !counts_said(cell, true).empty());
     });
-    if (named || is_header(cells)) return counted > 1 ? *divided : i;
+    if (named || is_header(cells)) {
+      const bool fits = i + 1 < lines.size() && reader.cells(lines[i + 1]).size() == cells.size();
+      if (!odd) odd = counted > 1 ? *divided : i;
+      if (fits) return counted > 1 ? *divided : i;
+      continue;
+    }
     if (comment) continue;
     const auto meant =
         std::ranges::count_if(mapped(cells, named_meaning), &std::optional<Meaning>::has_value);
@@ -393,7 +260,19 @@ std::size_t header_line(const std::vector<TextLine>& lines, const CellReader& re
     if (divided && counts && reader.separator() == '|') ++counted;
     if (!divided) divided = i;
   }
-  return known.value_or(divided.value_or(0));
+  return odd ? *odd : known.value_or(divided.value_or(0));
+}
+
+/// Whether a line below differs from the first in nothing but its numbers: then that is a row.
+bool is_row(const std::vector<TextLine>& lines, std::size_t first) {
+  static const std::regex number("[0-9]+(?:[.,:][0-9]+)*|s\\b");
+  const auto words = [&](std::size_t i) {
+    return std::regex_replace(std::string(lines[i].text.substr(0, longest_text)), number, "");
+  };
+  constexpr std::size_t most_kinds = 4;  // of rows, in turn
+  for (std::size_t i = first + 1; i < std::min(lines.size(), first + 1 + most_kinds); ++i)
+    if (lines[i].text != lines[first].text && words(i) == words(first)) return true;
+  return false;
 }
 
 /// Whether the line heads a row of as many cells: between bars any, else names of which one counts.
@@ -516,14 +395,13 @@ void tell_apart(Cells& names, const Cells& above) {
   }
 }
 
-/// The table whose header is the line `first`, or which begins there without one, up to `end`.
+/// The table whose header is the line `first`, or which begins there without one.
 RawTable table_below(const std::vector<TextLine>& lines,
                      std::size_t first,
-                     std::size_t end,
                      CellReader reader,
                      const std::string& file) {
   const std::vector<TextLine> below(lines.begin() + static_cast<std::ptrdiff_t>(first) + 1,
-                                    lines.begin() + static_cast<std::ptrdiff_t>(end));
+                                    lines.end());
   reader.read_as_frame(lines[first], below);
   RawTable table{
       file, reader.place(lines[first]), reader.cells(lines[first]), {}, reader.separator()};
@@ -562,7 +440,7 @@ RawTable table_below(const std::vector<TextLine>& lines,
     table.columns.pop_back();
   const std::vector<std::size_t> starts =
       table.separator == by_blanks ? starts_of(lines[first].text) : std::vector<std::size_t>{};
-  for (std::size_t i = unnamed ? first : first + 1; i < end; ++i) {
+  for (std::size_t i = unnamed ? first : first + 1; i < lines.size(); ++i) {
     const TextLine& line = lines[i];
     if (line.text.starts_with('#')) continue;
     check_row_count(table.rows.size(), reader.place(line));
@@ -596,8 +474,8 @@ RawTable table_below(const std::vector<TextLine>& lines,
   fill_merged_cells(table);
   return table;
 }
+}  // namespace
 
-/// Adds the rows of another table, whose title tells them apart.
 void append(RawTable& table, const RawTable& other) {
   std::vector<std::size_t> places;
   for (const std::string& name : other.columns) {
@@ -613,18 +491,6 @@ void append(RawTable& table, const RawTable& other) {
   for (RawRow& row : table.rows) row.cells.resize(table.columns.size());
   table.left_out.insert(table.left_out.end(), other.left_out.begin(), other.left_out.end());
 }
-/// With the counts of its rows in a column as the next table heads it: "GPUs" of "gpu" and of "2 x
-/// A100".
-RawTable counted_as(RawTable table, const Cells& next) {
-  if (next == table.columns || std::ranges::any_of(table.columns, names_a_count)) return table;
-  table = counts_as_rows(std::move(table));
-  std::string& counts = table.columns.front();
-  const std::string noun = counts == "count" ? "GPUs" : counted_noun(counts);
-  for (const std::string& name : next)
-    if (names_a_count(name) && table_column(name, "")->noun == noun) counts = name;
-  return table;
-}
-}  // namespace
 
 std::vector<RawTable> last_resorts(std::string_view text, const std::string& file) {
   const std::string plain = with_plain_bars(text);
@@ -637,53 +503,28 @@ RawTable read_cells(std::string_view text, const std::string& file) {
   const std::vector<TextLine> lines = lines_of(plain);
   if (lines.empty())
     throw UserError(file + ": empty; write a header as p,time_s and one line per count");
-  CellReader reader(lines, file);
-  // Further headers, each below its title, begin further tables.
-  std::vector<std::size_t> headers{header_line(lines, reader)};
+  const CellReader reader(lines, file);
+  const std::size_t first = header_line(lines, reader);
+  const Cells names = reader.cells(lines[first]);
   RawTable said = running_text(lines, file);
-  const Cells names = reader.cells(lines[headers.front()]);
-  const std::size_t next = std::min(headers.front() + 1, lines.size() - 1);
-  if (!said.columns.empty() && !begins_table(names, reader.cells(lines[next]), reader.separator()))
+  const std::size_t next = std::min(first + 1, lines.size() - 1);
+  if (!said.columns.empty() &&
+      (is_row(lines, first) || !begins_table(names, reader.cells(lines[next]), reader.separator())))
     return said;
-  for (std::size_t i = headers.front() + 1; i < lines.size(); ++i)
-    if (i > headers.back() + 1 && !lines[i].text.starts_with('#') &&
-        (is_header(reader.cells(lines[i])) || reader.cells(lines[i]) == names))
-      headers.push_back(i);
-  const auto title_of = [&](std::size_t header) {
-    const std::string_view above = header > 0 ? lines[header - 1].text : "";
-    const bool row = std::ranges::any_of(reader.cells({0, above}), is_measured);
-    return row && !above.starts_with('#') ? "" : std::string(trimmed(above, " #*:|"));
-  };
-  std::optional<RawTable> all;
-  for (std::size_t i = 0; i < headers.size(); ++i) {
-    const std::string title = title_of(headers[i]);
-    std::size_t end = i + 1 < headers.size() ? headers[i + 1] : lines.size();
-    if (end < lines.size() && end > headers[i] + 2 && !title_of(end).empty()) --end;
-    RawTable table;
-    try {
-      table = table_below(lines, headers[i], end, reader, file);
-    } catch (const UserError&) {
-      if (said.columns.empty()) said = numbered_text(lines, file);
-      if (said.columns.empty()) throw;
-      return said;
-    }
-    table.title = title;
-    if (i == 0 && headers.size() > 1)
-      table = counted_as(std::move(table), reader.cells(lines[headers[1]]));
-    if (headers.size() > 1) {
-      table.columns.emplace_back("table");
-      const std::string name = title.empty() ? std::to_string(i + 1) : title;
-      for (RawRow& row : table.rows) row.cells.emplace_back(name);
-    }
-    if (all)
-      append(*all, table);
-    else
-      all = std::move(table);
+  RawTable table;
+  try {
+    table = table_below(lines, first, reader, file);
+  } catch (const UserError&) {
+    if (said.columns.empty()) said = numbered_text(lines, file);
+    if (said.columns.empty()) throw;
+    return said;
   }
-  *all = with_named_values(*std::move(all));
-  const RawTable counted = counts_as_rows(*all);
-  if (std::ranges::none_of(counted.columns, names_a_count))
+  const std::string_view above = first > 0 ? lines[first - 1].text : "";
+  const bool rows = std::ranges::any_of(reader.cells({0, above}), is_measured);
+  if (!rows || above.starts_with('#')) table.title = trimmed(above, " #*:|");
+  table = with_named_values(std::move(table));
+  if (std::ranges::none_of(counts_as_rows(table).columns, names_a_count))
     if (RawTable numbered = numbered_text(lines, file); !numbered.columns.empty()) return numbered;
-  return *std::move(all);
+  return table;
 }
 }  // namespace scaleworth::cli

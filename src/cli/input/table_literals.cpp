@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows that are written as data: TOML, JSON, and what code assigns in Python, R, MATLAB or YAML.
+/// Rows that are written as data: TOML, JSON, and what code assigns in Python, R, MATLAB, C or
+/// YAML; tables in the marks of HTML, MediaWiki, LaTeX and others.
 #include "src/cli/input/table_input.h"
 #include "src/core/files/csv.h"
 #include "src/core/files/fields.h"
@@ -198,29 +199,31 @@ class LiteralReader {
  public:
   explicit LiteralReader(std::string_view text) : text_(text) {}
 
-  /// What lines begin to assign, by name: "threads = [1, 2, 4]".
+  /// What lines assign, by name: "threads = [1, 2, 4]", ">>> n = [1, 2]", "int p[] = {1, 2}".
   Json assigned() {
     Json all = Json::object();
     std::string_view comment;  // above or behind
     while (at_ < text_.size()) {
-      const std::size_t begin = text_.find_first_not_of(" \t'\"", at_);
-      at_ = std::min(begin, text_.size());
-      const std::string_view line = text_.substr(at_, text_.find('\n', at_) - at_);
+      at_ = std::min(text_.find_first_not_of(" \t'\"", at_), text_.size());
+      const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+      const std::string_view line = text_.substr(at_, end - at_);
       if (line.starts_with('#') || line.starts_with('%') || line.starts_with("//")) comment = line;
-      std::string name = word();
-      std::ranges::replace(name, '.', '_');  // "time.sec" of R
-      at_ = std::min(text_.find_first_not_of("'\"", at_), text_.size());
-      const bool alone =
-          name.empty() && at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '{');
-      const bool assigns =
-          alone || (!name.empty() && (take('=') || take(':') || (take('<') && take('-'))));
-      Json one = assigns ? value(0) : Json();
-      if (one.is_structured() && !one.empty()) name_columns(one, comment);
-      if (one.is_structured() && !one.empty())
-        all[alone ? "values" : name] = one;
-      else
+      const bool alone = line.starts_with('[') || line.starts_with('{');
+      Json one = alone ? value(0) : Json();
+      std::string name = "values";
+      // Before the name may stand a prompt, the number of the line, a mark of a list, a type.
+      for (std::size_t begin = end - line.size(); !alone && one.empty() && begin < end;) {
         at_ = begin;
-      at_ = std::min(text_.find('\n', at_), text_.size() - 1) + 1;
+        name = word();
+        begin += std::max<std::size_t>(name.size(), 1);
+        if (!name.empty() && assigns()) one = value(0);
+        if (!one.is_structured()) one = Json();
+      }
+      const bool found = one.is_structured() && !one.empty();
+      std::ranges::replace(name, '.', '_');  // "time.sec" of R
+      if (found) name_columns(one, comment);
+      if (found) all[name] = one;
+      at_ = std::min(text_.find('\n', found ? at_ : end - line.size()), text_.size() - 1) + 1;
     }
     return all;
   }
@@ -240,6 +243,15 @@ class LiteralReader {
                         return row.is_array() && row.size() == names.size() && holds_no_more(row);
                       });
     if (count && fits) rows.insert(rows.begin(), names);
+  }
+
+  /// Whether a sign that assigns stands behind a name; "workers{1, 2}" and "p[] = {1, 2}" of C++.
+  bool assigns() {
+    at_ = std::min(text_.find_first_not_of("'\"", at_), text_.size());
+    if (text_.substr(at_).starts_with('{')) return true;
+    if (text_.substr(at_).starts_with('['))
+      at_ = std::min(text_.find_first_not_of("[]0123456789", at_), text_.size());
+    return take('=') || take(':') || (take('<') && take('-'));
   }
 
   /// To what is no blank and no comment.
@@ -370,5 +382,63 @@ RawTable assigned_rows(std::string_view text, const std::string& file) {
   RawTable table = std::move(rows).table();
   const bool counts = std::ranges::any_of(table.columns, names_a_count);
   return counts && table.rows.size() > 1 ? table : RawTable{};
+}
+
+namespace {
+constexpr std::size_t longest_tag = 2000;
+
+/// 4 of `rowspan="4"` in a tag; 1 without it.
+std::size_t span_of(const std::string& tag, const char* attribute) {
+  const std::size_t at = tag.find_first_of("0123456789", tag.find(attribute));
+  if (tag.find(attribute) == tag.npos || at == tag.npos) return 1;
+  const std::size_t end = tag.find_first_not_of("0123456789", at);
+  return std::max<std::size_t>(parse_number<std::size_t>(tag.substr(at, end - at)).value_or(1), 1);
+}
+
+/// HTML as lines with bars; a cell that spans rows or columns stands in each of them.
+std::string without_html(std::string_view text) {
+  std::map<std::size_t, std::map<std::size_t, std::string>> cells;  // by row and column
+  std::map<std::size_t, std::string> outside;                       // before the row
+  std::vector<std::string*> open{&outside[0]};                      // what text belongs to
+  std::size_t row = 0;
+  std::size_t column = 0;
+  std::size_t spanned = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = std::min(text.find('<', at), text.size());
+    const std::size_t end = std::min(text.find('>', begin), text.size() - 1);
+    for (std::string* const place : open) {
+      for (const char c : text.substr(at, begin - at)) *place += c == '\n' ? ' ' : c;
+      *place += ' ';
+    }
+    at = end + 1;
+    const std::string tag =
+        plain_text(text.substr(begin, std::min(end - std::min(begin, end), longest_tag)));
+    if (tag.starts_with("<tr") || tag.starts_with("</ta")) {
+      open = {&outside[++row]};
+      column = 0;
+    }
+    if (!tag.starts_with("<td") && tag != "<th" && !tag.starts_with("<th ")) continue;
+    while (cells[row].contains(column)) ++column;
+    open.clear();
+    for (std::size_t rows = span_of(tag, "rowspan"); rows > 0; --rows)
+      for (std::size_t columns = span_of(tag, "colspan"); columns > 0; --columns) {
+        check_row_count(++spanned, "HTML");
+        open.push_back(&cells[row + rows - 1][column + columns - 1]);
+      }
+  }
+  std::string plain;
+  for (std::size_t i = 0; i <= row; ++i) {
+    plain += outside[i] + "\n";
+    for (const auto& [at, cell] : cells[i]) plain += "| " + cell;
+    plain += '\n';
+  }
+  return plain;
+}
+
+}  // namespace
+
+std::string with_plain_bars(std::string_view text) {
+  const bool html = text.find("<td") != text.npos || text.find("<TD") != text.npos;
+  return rewritten(html ? without_html(text) : std::string(text), false);
 }
 }  // namespace scaleworth::cli

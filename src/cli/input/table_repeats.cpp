@@ -159,6 +159,33 @@ struct CountedRows {
 };
 }  // namespace
 
+bool grows_in_each_row(const RawTable& table, const ChosenColumns& chosen) {
+  for (std::size_t i = 0; i < chosen.columns.size(); ++i) {
+    const auto& column = chosen.columns[i];
+    const bool identity = column && column->meaning == Meaning::identity;
+    if (identity && table.rows.size() > 2 && values_of(table, i).size() == table.rows.size())
+      return true;
+  }
+  return false;
+}
+
+std::optional<Finding> identity_remark(const RawTable& table, const ChosenColumns& chosen) {
+  std::optional<std::size_t> first;  // as the column table lists what names a program
+  std::vector<std::string> values;
+  for (const std::size_t i : by_name(table)) {
+    const auto& column = chosen.columns[i];
+    if (!column || column->meaning != Meaning::identity) continue;
+    if (first && chosen.columns[*first]->choice <= column->choice) continue;
+    std::vector<std::string> own = values_of(table, i);
+    if (own.size() < 2) continue;
+    first = i;
+    values = std::move(own);
+  }
+  if (!first) return std::nullopt;
+  const std::string column = printable(table.columns[*first]);
+  return Finding(FindingId::programs_differ, column, first_names(values, 4));
+}
+
 std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenColumns& chosen) {
   CountedRows counted{table, chosen, 0, {}, {}};
   for (std::size_t i = 0; i < chosen.columns.size(); ++i) {
@@ -167,14 +194,6 @@ std::optional<RepeatedCount> repeated_count(const RawTable& table, const ChosenC
     if (chosen.columns[i]->meaning == Meaning::count) counted.count = i;
     if (chosen.columns[i]->meaning == Meaning::per_node) counted.per_node = i;
   }
-  // Rows that count different things, CPUs and GPUs, are of different curves.
-  if (!table.kinds.empty())
-    if (const auto kinds = values_of(table, table.kinds, "--where"); kinds.size() > 1)
-      return RepeatedCount{
-          fmt::format("{}: the rows count several things, {}", table.place, first_names(kinds)),
-          mapped(kinds,
-                 [&](const std::string& kind) { return WordList{table.kinds + "=" + kind}; }),
-          true};
   std::unordered_map<std::string, const RawRow*> seen;
   std::vector<const RawRow*> all;
   std::optional<RepeatedCount> clash;

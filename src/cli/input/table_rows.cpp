@@ -105,23 +105,34 @@ std::optional<double>* place_in(Draft& draft, Meaning meaning) {
   return meaning == Meaning::epochs ? &facts.epochs : nullptr;
 }
 
-/// Stores a cell's `value`, in base units.
+/// The same of a whole number; null also for the count itself, which no row lacks.
+std::optional<int>* count_in(Draft& draft, Meaning meaning) {
+  Layout& layout = draft.row.facts.layout;
+  if (meaning == Meaning::per_node) return &draft.per_node;
+  if (meaning == Meaning::tensor) return &layout.tensor;
+  if (meaning == Meaning::pipeline) return &layout.pipeline;
+  if (meaning == Meaning::context) return &layout.context;
+  if (meaning == Meaning::data) return &layout.data;
+  return meaning == Meaning::expert ? &layout.expert : nullptr;
+}
+
+/// Stores a cell's `value`, in base units. Throws std::logic_error for a meaning without a place.
 void put(Draft& draft, const TableColumn& column, const std::string& place, double value) {
   const Meaning meaning = column.meaning;
   RowFacts& facts = draft.row.facts;
-  Layout& layout = facts.layout;
-  if (auto* const number = place_in(draft, meaning)) *number = value;
+  if (auto* const number = place_in(draft, meaning))
+    *number = value;
+  else if (auto* const count = count_in(draft, meaning))
+    *count = whole(value, column, place);
+  else if (meaning == Meaning::count)
+    draft.row.count = whole(value, column, place);
+  else if (meaning == Meaning::price)
+    facts.price = dollars_per_hour(value);
+  else if (meaning == Meaning::latency)
+    facts.latencies.push_back({column.latency, value});
+  else
+    throw std::logic_error("a column's meaning has no place in a row");
   if (meaning == Meaning::quality) draft.row.better_quality = column.better_quality;
-  if (meaning == Meaning::price) facts.price = dollars_per_hour(value);
-  if (meaning == Meaning::latency) facts.latencies.push_back({column.latency, value});
-  const auto counted = [&] { return whole(value, column, place); };
-  if (meaning == Meaning::count) draft.row.count = counted();
-  if (meaning == Meaning::per_node) draft.per_node = counted();
-  if (meaning == Meaning::tensor) layout.tensor = counted();
-  if (meaning == Meaning::pipeline) layout.pipeline = counted();
-  if (meaning == Meaning::context) layout.context = counted();
-  if (meaning == Meaning::data) layout.data = counted();
-  if (meaning == Meaning::expert) layout.expert = counted();
   const bool part = meaning >= Meaning::compute && meaning <= Meaning::io;
   draft.parts_per_step = draft.parts_per_step || (part && column.per == Per::step);
   draft.parts_per_run = draft.parts_per_run || (part && column.per == Per::run);
@@ -230,11 +241,13 @@ std::vector<std::string> unread_columns(const RawTable& table, const Columns& co
     // A micro-batch, or how many there are, is no batch without the other.
     const bool part =
         !batch && (meaning == Meaning::micro_batch || meaning == Meaning::microbatches);
-    bool read = (!part && (columns[i] || (meaning && meaning != Meaning::quality))) ||
-                header.not_measured || header.per_time || !header.per.empty() ||
-                (header.unit && !has_word("simulated", header.name)) || is_unnamed(name) ||
-                has_word("aside", all_header_words(name)) || !has_numbers(table, i) ||
-                !says_numbers(table, i) || values_of(table, i).size() < 2;
+    // A count that is not taken, as "jobs" beside "gpus", may be work.
+    const bool known = meaning && meaning != Meaning::quality && meaning != Meaning::count;
+    bool read = (!part && (columns[i] || known)) || header.not_measured || header.per_time ||
+                !header.per.empty() || (header.unit && !has_word("simulated", header.name)) ||
+                is_unnamed(name) || has_word("aside", all_header_words(name)) ||
+                is_cpu_time(table, i) || !has_numbers(table, i) || !says_numbers(table, i) ||
+                values_of(table, i).size() < 2;
     for (std::size_t other = 0; other < columns.size() && !read; ++other)  // a ratio
       read = other != i && columns[other] &&
              (ratios_agree(table, i, other, false) || ratios_agree(table, i, other, true));
@@ -298,15 +311,14 @@ struct RowReader {
   void share_time(Draft& draft) const {
     const TableColumn* const time = find_column(columns, Meaning::time);
     if (!time || !time->summed || !draft.row.time_s) return;
-    const TableColumn* const count = find_column(columns, Meaning::count);
-    const std::string counted =
-        draft.per_node ? find_column(columns, Meaning::per_node)->noun : count->noun;
-    if (!counted.empty() && counted != counted_noun(time->rank))
+    const TableColumn* const counted =
+        find_column(columns, draft.per_node ? Meaning::per_node : Meaning::count);
+    if (counted && !counted->noun.empty() && counted->noun != counted_noun(time->rank))
       refuse_column(draft.row.place,
                     *time,
                     fmt::format("is of {}, the rows count {}: give the time of the run",
                                 counted_noun(time->rank),
-                                counted));
+                                counted->noun));
     draft.row.time_s = *draft.row.time_s / draft.row.count;
   }
 
@@ -320,9 +332,10 @@ struct RowReader {
                     "is of a GPU, the rows count " + count->noun + ": add gpus, or gpus_per_node");
   }
 
-  TableRow row(const RawRow& raw) {
+  TableRow row(const RawRow& raw, int count = 1) {
     Draft draft;
     draft.row.place = raw.place;
+    draft.row.count = count;
     bool per_rank = false;
     bool time_per_step = false;
     bool load = false;
@@ -366,6 +379,10 @@ struct RowReader {
       if (const TableColumn* const column = find_column(columns, of_gpu))
         check_counted(draft, *column);
     share_time(draft);
+    const TableColumn* const power = find_column(columns, Meaning::power);
+    const bool node = power && counted_noun(power->rank) == "nodes";
+    if (auto& watts = draft.row.facts.power_w; watts && power && !load)
+      *watts /= power->all_of_them ? draft.row.count : node ? draft.per_node.value_or(1) : 1;
     if (per_rank && !load && draft.row.throughput)
       draft.row.throughput = *draft.row.throughput * draft.row.count;
     std::ranges::sort(draft.row.facts.latencies, {}, &Latency::name);
@@ -433,6 +450,10 @@ void leave_out_missing(RawTable& table, const Columns& columns) {
   table.left_out.insert(table.left_out.end(), left_out.begin(), left_out.end());
 }
 
+TableRow row_of_run(const RawTable& table, const Columns& columns, const RawRow& row, int gpus) {
+  return RowReader{table, columns}.row(row, gpus);
+}
+
 BuiltRows built_rows(const RawTable& table, Columns& columns) {
   count_loads(table, columns);
   // A rate says what was done, whatever else is counted.
@@ -450,13 +471,19 @@ BuiltRows built_rows(const RawTable& table, Columns& columns) {
     if (row.facts.epochs || !row.facts.steps) return row.facts.epochs;
     return *row.facts.steps * (batches ? *step(row) : 1.0);
   });
-  const bool known = (time && (time->per == Per::step || time->epoch)) ||
-                     any_has(built.rows, &TableRow::work) ||
-                     any_has(built.rows, &TableRow::throughput);
   constexpr double rounded = 1.01;  // steps, of the same samples
+  // Of a data set, which is the same in all rows, each epoch does all.
+  const auto work = mapped(built.rows, &TableRow::work);
+  const bool set = !work.empty() && find_column(columns, Meaning::epochs) &&
+                   all_have(built.rows, &TableRow::work) &&
+                   *std::ranges::max(work) <= *std::ranges::min(work) * rounded;
+  const bool known = (time && (time->per == Per::step || time->epoch)) ||
+                     (!set && any_has(built.rows, &TableRow::work)) ||
+                     any_has(built.rows, &TableRow::throughput);
   const auto least = built.rows.empty() ? std::nullopt : std::ranges::min(lengths);
   if (!known && least && std::ranges::max(lengths) > *least * rounded)
-    for (std::size_t i = 0; i < built.rows.size(); ++i) built.rows[i].work = lengths[i];
+    for (std::size_t i = 0; i < built.rows.size(); ++i)
+      built.rows[i].work = work[i].value_or(1.0) * *lengths[i];
   built.unit_missing = reader.unit_missing;
   built.time_unit = reader.time_unit;
   return built;
@@ -508,5 +535,24 @@ TableKind kind_of(const Columns& columns) {
   if (!timed && !rate_of_work && !parts_of_step)
     kind.relative = find_column(columns, Meaning::compute) == nullptr;
   return kind;
+}
+
+std::vector<StatedOfJob> stated_of_job(const RawTable& table, const Columns& columns) {
+  std::vector<StatedOfJob> stated;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const WordList words = all_header_words(table.columns[i]);
+    const Meaning meaning = columns[i] ? columns[i]->meaning : Meaning::identity;
+    const bool job = has_word("job", words) && meaning != Meaning::sequence_length;
+    const bool machine = std::ranges::any_of(words, thing_of);
+    const auto texts = values_of(table, i);
+    if (machine || meaning <= Meaning::expert || texts.size() != 1 || is_missing(texts.front()))
+      continue;
+    if (!job && !has_word("manner", words)) continue;
+    const auto number = cell_number(texts.front(), table.comma);
+    stated.push_back({printable(table.columns[i]),
+                      number ? fmt::format("{:g}", number->value) : printable(texts.front()),
+                      job});
+  }
+  return stated;
 }
 }  // namespace scaleworth::cli

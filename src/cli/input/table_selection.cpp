@@ -660,7 +660,12 @@ ChosenColumns choose_columns(const RawTable& table) {
     const bool none =
         name.empty() || is_cpu_time(table, i) || (name.size() == 1 && are_sizes(table, i));
     chosen.columns.push_back(none ? std::nullopt : table_column(meant_by(table, i), table.place));
-    if (chosen.columns.back()) chosen.columns.back()->name = name;
+    auto& column = chosen.columns.back();
+    if (column) column->name = name;
+    // "Iter" 1000 in each row
+    if (column && column->meaning == Meaning::time && column->per == Per::step &&
+        column->unit.empty() && table.rows.size() > 1 && values_of(table, i).size() == 1)
+      column.reset();
     const bool renamed = i < table.stated_as.size() && !table.stated_as[i].empty();
     if (!renamed || !chosen.columns.back()) continue;
     keep_unit(*chosen.columns.back(), table.stated_as[i], table.place);

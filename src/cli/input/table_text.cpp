@@ -51,18 +51,17 @@ std::vector<Measure> measures_of(std::string_view line) {
   const auto* const word = find_in(tokens, true, [](const Token& one) { return one.kind != '.'; });
   const bool named = word && word->kind == 'a';
   const std::string of = named ? word->text.substr(0, word->text.find_first_of("0123456789")) : "";
+  // "threads: 4, warmup: yes, time: 3 s"
+  const bool stated_fields = line.find(": ") != line.npos || line.find('=') != line.npos;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
     // "-m4: real 35.97"
     const bool option = i == 1 && tokens[0].text == "-" && has_digit(token.text);
     if (token.kind == 'a' && token.text.front() != '\x7F' && !option) key.push_back(token.text);
     if (token.text == "/" && !key.empty()) key.emplace_back("per");
+    if (token.text == ";" || token.text == "|" || (token.text == "," && stated_fields)) key.clear();
     const bool dimensions = token.end < line.size() && line[token.end] == 'D';  // "2D", no days
     if (token.kind != '1' || dimensions) continue;
-    // "3803.6 1.637s 1:03:25.94 99.9%" of `time`: behind those of processors the run's.
-    if (i + 2 < tokens.size() && tokens[i + 2].text == "%" &&
-        token.text.find(':') != token.text.npos)
-      return {{"time\ntime", token.text, of}};
     // "Loop time of 44.1"
     const bool of_time = i > 1 && tokens[i - 1].text == "of" && is_word("time", tokens[i - 2].text);
     const bool stated =
@@ -164,7 +163,7 @@ std::vector<Said> said_by(const std::vector<TextLine>& lines) {
   std::vector<Said> said;
   for (const TextLine& line : lines) {
     Said& one = said.emplace_back();
-    std::string rest = values_only(line.text.substr(0, longest_text));
+    std::string rest = rewritten(std::string(line.text.substr(0, longest_text)), true);
     one.counts = counts_said(rest, false);
     for (const SaidCount& count : one.counts) {
       std::size_t begin = count.begin;
@@ -189,7 +188,8 @@ std::vector<Said> said_by(const std::vector<TextLine>& lines) {
     if (const auto behind = line.text.substr(std::min(point, line.text.size()), 2);
         behind == ". " || behind == ": ")
       one.number = line.text.substr(0, point);
-    one.label = rest.substr(0, std::min(rest.find_first_of("0123456789:"), rest.find("  ")));
+    const std::string_view named = trimmed(rest, " -*,");
+    one.label = named.substr(0, std::min(named.find_first_of("0123456789:"), named.find("  ")));
     one.numbers = !one.counts.empty() && has_digit(rest);
     const std::string_view mark = line.text.substr(0, line.text.find(' '));
     // Prose around a list compares what the list says.
@@ -243,29 +243,9 @@ struct Block {
   std::string label;
   bool serial = false;
   bool numbers = false;                                     // stand behind the count
-  std::string title{};                                      // a line of no number above it
   std::map<std::string, std::vector<std::string>> cells{};  // by key
   std::map<std::string, std::string> of{};                  // the first word of their lines, by key
 };
-
-/// Where the counts begin again, and only there, below a title, each list has its own.
-void title_lists(std::vector<Block>& blocks) {
-  std::set<std::string> seen;
-  std::string title;
-  bool lists = false;
-  bool others = false;
-  for (Block& block : blocks) {
-    const bool again = seen.contains(block.count);
-    lists = lists || again;
-    others = others || (!seen.empty() && again == block.title.empty());
-    if (again) seen.clear();
-    if (seen.empty()) title = block.title.empty() ? "first" : block.title;
-    seen.insert(block.count);
-    block.title = title;
-  }
-  for (Block& block : blocks)
-    if (others || !lists) block.title.clear();
-}
 
 bool has_keys_of(const Block& block, const Block& other) {
   return std::ranges::all_of(other.cells,
@@ -280,21 +260,14 @@ std::vector<Block> blocks_of(std::vector<TextLine>& lines,
   std::vector<Block> blocks;
   Block before;  // the first count
   std::vector<Block> serial;
-  std::map<std::string_view, int> times;  // that a line stands there
-  for (const TextLine& line : lines) ++times[line.text];
-  std::string title;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const Said& line = said[i];
     const std::string place = fmt::format("{}:{}", file, lines[i].number);
     const bool again = !blocks.empty() && !line.counts.empty() && line.measures.empty() &&
                        !line.numbers && blocks.back().count == line.counts.front().count;
     if (!line.counts.empty() && !again)
-      blocks.push_back(
-          {line.counts.front().count, place, line.label, false, line.numbers, std::move(title)});
+      blocks.push_back({line.counts.front().count, place, line.label, false, line.numbers});
     if (line.serial) serial.push_back({"1", place, line.label, true});
-    title = line.counts.empty() && line.measures.empty() && times[lines[i].text] == 1
-                ? std::string(trimmed(lines[i].text.substr(0, 60), " #*:>`|"))
-                : "";
     Block& block = line.serial ? serial.back() : blocks.empty() ? before : blocks.back();
     for (const Measure& measure : line.measures) {
       block.cells[measure.key].push_back(measure.cell);
@@ -318,7 +291,6 @@ std::vector<Block> blocks_of(std::vector<TextLine>& lines,
         (i + 1 == blocks.size() || blocks[i].count != blocks[i + 1].count))
       left_out.push_back(fmt::format("{} (no measurement)", blocks[i].count));
   std::erase_if(blocks, [](const Block& block) { return block.cells.empty(); });
-  title_lists(blocks);
   return blocks;
 }
 
@@ -343,8 +315,24 @@ RawTable table_of(std::vector<TextLine> lines,
   // "Serial time" of each run beside "parallel time".
   if (keys.empty()) std::erase_if(blocks, &Block::serial);
   find_keys();
+  // Prose says one measurement of each count in other words.
+  std::set<std::string> different;
+  std::set<std::string> names;
+  for (const Block& block : blocks) {
+    different.insert(block.count);
+    names.insert(block.label);
+  }
+  if (keys.empty() && (different.size() == blocks.size() || 2 * names.size() <= blocks.size()))
+    for (Block& block : blocks)
+      if (block.cells.size() == 1) {
+        auto cells = block.cells.extract(block.cells.begin());
+        cells.key() = kind_of(cells.key());
+        block.of = {{cells.key(), block.of.begin()->second}};
+        block.cells.insert(std::move(cells));
+      }
+  find_keys();
   std::map<std::string, std::set<std::string>> labels;  // by counts
-  for (const Block& block : blocks) labels[block.count + "\n" + block.title].insert(block.label);
+  for (const Block& block : blocks) labels[block.count].insert(block.label);
   // "DataParallel (2 GPUs)" and "DistributedDataParallel (2 GPUs)" are no repeats.
   const bool apart =
       std::ranges::any_of(labels, [](const auto& of_count) { return of_count.second.size() > 1; });
@@ -357,8 +345,6 @@ RawTable table_of(std::vector<TextLine> lines,
     table.columns.push_back(taken ? fmt::format("column {}", table.columns.size() + 1) : of_key);
   }
   table.left_out = std::move(left_out);
-  const bool lists = !blocks.front().title.empty();
-  if (lists) table.columns.emplace_back("list");
   if (apart) table.columns.emplace_back("label");
   for (const Block& block : blocks) {
     std::size_t repeats = 1;
@@ -370,7 +356,6 @@ RawTable table_of(std::vector<TextLine> lines,
         const auto& cells = block.cells.at(key);
         row.cells.push_back(repeat < cells.size() ? RawCell(cells[repeat]) : RawCell{});
       }
-      if (lists) row.cells.emplace_back(block.title);
       if (apart) row.cells.emplace_back(std::string(trimmed(block.label, " -*>:=,(")));
     }
   }

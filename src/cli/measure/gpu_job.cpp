@@ -5,7 +5,6 @@
 
 #include <map>
 #include <memory>
-#include <sstream>
 #include <variant>
 
 namespace scaleworth::cli {
@@ -92,12 +91,14 @@ void assume_count(const MeasureOptions& options, ChosenDevices& chosen) {
   for (DeviceDescription& description : chosen.descriptions) description.ordinal = ordinal++;
 }
 
-/// The plan of rank 0 on every rank: GPUs of another node may make another one.
+/// What the plan of rank 0 leaves out is measured on no rank: GPUs of another node may make another
+/// plan. Why stands in the record of rank 0.
 void share_plan(RankGroup& group, Plan& plan) {
   std::string own;
-  for (const PlannedProbe& probe : plan.probes) own += probe.left_out + "\n";
-  std::istringstream lines(group.exchange(own).front());
-  for (PlannedProbe& probe : plan.probes) std::getline(lines, probe.left_out);
+  for (const PlannedProbe& probe : plan.probes) own += probe.left_out ? '-' : '+';
+  const std::string first = group.exchange(own).front();
+  for (std::size_t i = 0; i < std::min(own.size(), first.size()); ++i)
+    if (first[i] == '-' && own[i] == '+') plan.probes[i].left_out = FindingId::no_time_left;
 }
 
 /// The ranks of this job, or why there are none.

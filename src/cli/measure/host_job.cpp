@@ -18,12 +18,12 @@ namespace {
 class SingleRankGroup final : public RankGroup {
  public:
   /// `why` there is only one rank; becomes the reason of the skipped collectives.
-  SingleRankGroup(std::string why, std::shared_ptr<const host::Blas> blas, Bytes available_memory)
+  SingleRankGroup(Finding why, std::shared_ptr<const host::Blas> blas, Bytes available_memory)
       : why_(std::move(why)), blas_(std::move(blas)), available_memory_(available_memory) {}
 
   Rank rank() const override { return Rank{0}; }
   int size() const override { return 1; }
-  std::string placement() const override { return "1 rank in this process: " + why_; }
+  std::string placement() const override { return "1 rank in this process"; }
   Bytes available_memory_per_rank() const override { return available_memory_; }
   CollectiveMeasured time_collective(const CollectiveWork&, const StoppingTarget&) override {
     throw NothingToMeasure(why_);
@@ -33,20 +33,21 @@ class SingleRankGroup final : public RankGroup {
   }
 
  private:
-  std::string why_;
+  Finding why_;
   std::shared_ptr<const host::Blas> blas_;
   Bytes available_memory_;
 };
 
-/// Why ranks cannot be started here; empty when they can.
-std::string obstacle(const PlanInputs& setting, const MeasureOptions& options) {
-  if (setting.max_ranks < 2) return "one rank only: there is no other rank to exchange data with";
-  const std::string missing_mpi = reason_of(host::open_mpi(options.mpi_module));
-  return missing_mpi.empty() ? reason_of(host::find_launcher(options.mpirun)) : missing_mpi;
+/// Why ranks cannot be started here.
+std::optional<Finding> obstacle(const PlanInputs& setting, const MeasureOptions& options) {
+  if (setting.max_ranks < 2) return FindingId::one_rank_only;
+  std::string missing = reason_of(host::open_mpi(options.mpi_module));
+  if (missing.empty()) missing = reason_of(host::find_launcher(options.mpirun));
+  return missing.empty() ? std::nullopt : std::optional(Finding(FindingId::stated, missing));
 }
 
 /// One rank in this process; `why` joins the reason of every probe that one rank cannot answer.
-void run_alone(Session& session, PlanInputs setting, const std::string& why) {
+void run_alone(Session& session, PlanInputs setting, const Finding& why) {
   const auto blas = host::open_blas(session.options().blas_library);
   const auto* library = std::get_if<std::shared_ptr<const host::Blas>>(&blas);
   setting.max_ranks = 1;
@@ -56,7 +57,7 @@ void run_alone(Session& session, PlanInputs setting, const std::string& why) {
       SingleRankGroup group(why, *library, setting.available_memory);
       probe.measure(group, setting, session);
     } catch (const NothingToMeasure& nothing) {
-      throw NothingToMeasure("{} ({})", nothing.what(), why);
+      throw NothingToMeasure(FindingId::not_measured_alone, nothing.reason, why);
     }
   });
 }
@@ -66,7 +67,7 @@ std::vector<std::string> rank_arguments(Session& session, const std::string& dir
   const MeasureOptions& options = session.options();
   std::string only;
   for (const PlannedProbe& probe : session.plan().probes) {
-    if (probe.on_ranks && probe.left_out.empty()) only += (only.empty() ? "" : ",") + probe.name;
+    if (probe.on_ranks && !probe.left_out) only += (only.empty() ? "" : ",") + probe.name;
   }
   std::vector<std::string> words{"bench", "--part-of-bench", session.memory_path()};
   const auto pass_on = [&](const char* flag, const std::string& value) {
@@ -90,9 +91,10 @@ std::vector<std::string> rank_arguments(Session& session, const std::string& dir
 void run_rank_probes(Session& session, const PlanInputs& setting, int usable_cores) {
   if (!session.plan().has_probes(true)) return;
   const MeasureOptions& options = session.options();
-  if (const std::string why = obstacle(setting, options); !why.empty()) {
-    if (setting.max_ranks > 1) session.run().warnings.push_back("no ranks were started: " + why);
-    return run_alone(session, setting, why);
+  if (const auto why = obstacle(setting, options)) {
+    if (setting.max_ranks > 1)
+      session.run().warnings.emplace_back(FindingId::no_ranks_started, *why);
+    return run_alone(session, setting, *why);
   }
   host::SelfLaunch job;
   job.ranks = setting.max_ranks;
@@ -105,7 +107,7 @@ void run_rank_probes(Session& session, const PlanInputs& setting, int usable_cor
   // A launcher that waits for something that does not come would wait forever.
   Seconds estimate;
   for (const PlannedProbe& probe : session.plan().probes)
-    if (probe.on_ranks && probe.left_out.empty()) estimate += probe.estimate;
+    if (probe.on_ranks && !probe.left_out) estimate += probe.estimate;
   // Presumed: twice as slow as planned is usual on a busy machine, and a launcher takes its time.
   // Shorter stops sound ranks, longer waits for ranks that hang.
   job.timeout = std::chrono::milliseconds(std::llround(1e3 * (120.0 + 5.0 * estimate.value())));

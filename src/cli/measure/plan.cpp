@@ -2,6 +2,7 @@
 #include "src/cli/measure/plan.h"
 
 #include "probes/collectives.h"
+#include "report/words.h"
 #include "src/core/files/csv.h"
 #include "src/core/run.h"
 
@@ -45,7 +46,7 @@ bool means(const std::string& word, const std::string& probe) {
 Seconds Plan::total() const {
   Seconds sum = overhead;
   for (const PlannedProbe& probe : probes) {
-    if (probe.left_out.empty()) sum += probe.estimate;
+    if (!probe.left_out) sum += probe.estimate;
   }
   return sum * static_cast<double>(repeats);
 }
@@ -77,11 +78,10 @@ void Plan::fit(Seconds limit) {
   bool any = false;
   for (PlannedProbe* probe : order) {
     if (probe->estimate > left) {
-      probe->left_out = fmt::format(
-          "--time {:.0f} s: it takes about {:.0f} s, and what matters more leaves {:.0f} s",
-          limit.value(),
-          std::ceil(probe->estimate.value()),
-          std::max(0.0, std::floor(left.value())));
+      probe->left_out = Finding(FindingId::beyond_time_limit,
+                                limit.value(),
+                                std::ceil(probe->estimate.value()),
+                                std::max(0.0, std::floor(left.value())));
       continue;
     }
     left -= probe->estimate;
@@ -174,10 +174,10 @@ std::string describe(const Plan& plan) {
   std::string text = plan.heading + "\n";
   for (const PlannedProbe& probe : plan.probes) {
     text +=
-        probe.left_out.empty()
-            ? fmt::format(
-                  "  {:<24} {:>6.1f} s  {}\n", probe.name, probe.estimate.value(), probe.question)
-            : fmt::format("  {:<24}  left out, {}\n", probe.name, probe.left_out);
+        probe.left_out
+            ? fmt::format("  {:<24}  left out, {}\n", probe.name, report::said(*probe.left_out))
+            : fmt::format(
+                  "  {:<24} {:>6.1f} s  {}\n", probe.name, probe.estimate.value(), probe.question);
   }
   text += fmt::format("  {:<24} {:>6.1f} s  start ranks, write the run directory, report\n",
                       "overhead",

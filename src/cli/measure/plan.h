@@ -23,7 +23,7 @@ struct PlannedProbe {
   std::string question;
   Seconds estimate;
   bool on_ranks = false;
-  std::string left_out{};  // why it is not measured; empty: it is
+  std::optional<Finding> left_out{};  // why it is not measured
 };
 
 /// "300", "300s", "5m", "1h". Throws UserError for anything else than a positive time.
@@ -46,7 +46,7 @@ struct Plan {
   Seconds total() const;
   bool has_probes(bool on_ranks) const {
     return std::ranges::any_of(probes, [&](const PlannedProbe& probe) {
-      return probe.on_ranks == on_ranks && probe.left_out.empty();
+      return probe.on_ranks == on_ranks && !probe.left_out;
     });
   }
   /// All probes of a registry's table; `setting` is what their estimates are of.

@@ -12,21 +12,20 @@ namespace {
 using host::ChildEnding;
 
 /// A run that ended by itself says in its own run.json what failed.
-std::optional<std::string> failure_of(const ChildEnding& ending) {
-  if (ending.forwarded != 0) return Interrupted(ending.forwarded).what();
-  if (ending.signal != 0) {
-    return fmt::format("killed by signal {} ({})", ending.signal, strsignal(ending.signal));
-  }
+std::optional<Finding> failure_of(const ChildEnding& ending) {
+  if (ending.forwarded != 0)
+    return Finding(FindingId::stated, Interrupted(ending.forwarded).what());
+  if (ending.signal != 0)
+    return Finding(FindingId::run_killed, ending.signal, strsignal(ending.signal));
   if (ending.exit_code == exit_done || ending.exit_code == exit_failed) return std::nullopt;
-  return fmt::format("ended with exit code {}", ending.exit_code);
+  return Finding(FindingId::run_ended_with_code, ending.exit_code);
 }
 
 /// Those that the calibration of the first run chose: another would be another step.
 std::string step_sizes(const Run& run) {
-  const ProbeRecord* steps = find_probe(run, probe_name::step_training);
   std::int64_t most = 0;
   std::string sizes;
-  for (const Point& point : steps ? steps->points : std::vector<Point>{}) {
+  for (const Point& point : points_of(run, probe_name::step_training)) {
     const std::int64_t ranks = integer_parameter(point, Parameter::ranks);
     if (symbol_parameter<BatchScaling>(point, Parameter::scaling) != BatchScaling::strong ||
         ranks <= most)
@@ -58,16 +57,12 @@ int measure_repeatedly(const MeasureOptions& options,
       const std::string part = fmt::format("run-{}", number);
       command.back() = session.directory() + "/" + part;
       command.at(command.size() - 5) = session.memory_path();
-      const std::optional<std::string> failure = failure_of(host::run_child(command, child));
+      const std::optional<Finding> failure = failure_of(host::run_child(command, child));
       session.adopt_part(part, failure, number);
       if (failure) {
         lost = true;
-        session.run().warnings.push_back(
-            fmt::format("run {} of {}: {}; {} finished before it, what it measured counts",
-                        number,
-                        options.repeat,
-                        *failure,
-                        number - 1));
+        session.run().warnings.emplace_back(
+            FindingId::run_of_several_failed, number, options.repeat, *failure, number - 1);
       }
       check_interrupt();
       const std::string sizes = step_sizes(session.run());

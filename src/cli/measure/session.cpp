@@ -3,6 +3,7 @@
 
 #include "probes/host/host_facts.h"
 #include "probes/host/ranks/mpi_rank_group.h"
+#include "report/words.h"
 #include "src/cli/flags.h"
 #include "src/core/process.h"
 #include "src/core/run.h"
@@ -36,7 +37,7 @@ Run new_run(const MeasureOptions& options,
     ProbeRecord& record = run.probes.emplace_back();
     record.name = probe.name;
     record.reason = probe.left_out;
-    if (!probe.left_out.empty()) record.status = ProbeStatus::skipped;
+    if (probe.left_out) record.status = ProbeStatus::skipped;
   }
   return run;
 }
@@ -67,11 +68,11 @@ std::string trace_file_name(const Run& run, const std::string& folder, const Poi
   return name;
 }
 
-void add_once(std::vector<std::string>& texts, std::string text) {
-  if (std::ranges::count(texts, text) == 0) texts.push_back(std::move(text));
+void add_once(std::vector<Finding>& findings, const Finding& finding) {
+  if (std::ranges::count(findings, finding) == 0) findings.push_back(finding);
 }
 
-void fail_if_pending(ProbeRecord& probe, const std::string& reason) {
+void fail_if_pending(ProbeRecord& probe, const Finding& reason) {
   if (probe.status != ProbeStatus::pending) return;
   probe.status = ProbeStatus::failed;
   probe.reason = reason;
@@ -85,13 +86,14 @@ void add_run(ProbeRecord& whole, ProbeRecord&& one, int number, bool interrupted
   }
   whole.duration_s += one.duration_s;
   for (const auto& [what, amount] : one.losses) whole.losses[what] += amount;
-  for (std::string& warning : one.warnings) add_once(whole.warnings, std::move(warning));
+  for (const Finding& warning : one.warnings) add_once(whole.warnings, warning);
   const bool measured = whole.status == ProbeStatus::measured;
   if (whole.status == ProbeStatus::failed || one.status == ProbeStatus::pending) return;
   const bool failed = one.status == ProbeStatus::failed;
   if (measured && (interrupted || !failed)) return;
   whole.status = one.status;
-  whole.reason = !failed ? one.reason : fmt::format("run {}: {}", number, one.reason);
+  whole.reason = one.reason;
+  if (failed && one.reason) whole.reason = Finding(FindingId::of_run_number, number, *one.reason);
 }
 
 /// The value of an outcome as a fact; what is missing keeps its reason.
@@ -131,31 +133,32 @@ Session::Session(const MeasureOptions& options,
 }
 
 void Session::run_probe(const PlannedProbe& probe, const std::function<void()>& measure) {
-  if (!probe.left_out.empty()) return;
+  if (probe.left_out) return;
   current_ = probe.name;
   const auto begun = std::chrono::steady_clock::now();
   progress_.begin(probe.name, probe.estimate);
-  const auto end = [&](ProbeStatus status, const std::string& reason) {
+  const auto end = [&](ProbeStatus status, const std::optional<Finding>& reason) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
     ProbeRecord& ended = record(current_);
     ended.status = status;
     ended.reason = reason;
     ended.duration_s = took.count();
-    const bool measured = status == ProbeStatus::measured;
-    progress_.end(key_of(status) + (measured ? "" : ": " + reason), took.count());
+    progress_.end(key_of(status) + (reason ? ": " + report::said(*reason) : ""), took.count());
     save();
   };
   try {
     measure();
-    end(ProbeStatus::measured, "");
+    end(ProbeStatus::measured, std::nullopt);
   } catch (const NothingToMeasure& nothing) {
-    end(ProbeStatus::skipped, nothing.what());
+    end(ProbeStatus::skipped, nothing.reason);
+  } catch (const FailureFound& failure) {
+    end(ProbeStatus::failed, failure.reason);
   } catch (const ProbeFailure& failure) {
-    end(ProbeStatus::failed, failure.what());
+    end(ProbeStatus::failed, Finding(FindingId::stated, failure.what()));
   } catch (const std::bad_alloc&) {
-    end(ProbeStatus::failed, "out of memory; raise the memory limit or measure less with --only");
+    end(ProbeStatus::failed, FindingId::out_of_memory);
   } catch (const Interrupted& interrupted) {
-    end(ProbeStatus::failed, interrupted.what());
+    end(ProbeStatus::failed, Finding(FindingId::stated, interrupted.what()));
     throw;
   }
 }
@@ -165,7 +168,7 @@ void Session::until_interrupted(const std::function<void()>& measure) {
     measure();
   } catch (const Interrupted& interrupted) {
     interruption_ = interrupted;
-    run_.interruption = interrupted.what();
+    run_.interruption = Finding(FindingId::stated, interrupted.what());
   }
 }
 
@@ -175,8 +178,7 @@ void Session::record_environment(Machine& machine, std::span<const pid_t> own) {
   run_.environment = std::move(environment.sections);
   std::error_code hidden;
   if (!std::filesystem::exists("/sys/devices/system/cpu", hidden))
-    run_.warnings.push_back(
-        "/sys is hidden here, as in some containers: caches, cores and NUMA nodes are not known");
+    run_.warnings.emplace_back(FindingId::sys_hidden);
   run_.gpu_links = std::move(environment.gpu_links);
 }
 
@@ -188,7 +190,7 @@ void Session::record_ranks(const RankGroup& group,
        {{"placement", group.placement(), medium},
         {"launcher", std::string(launcher_name(launch.launcher)), "environment"}}});
   run_.placement = group.located();
-  if (!group.note().empty()) run_.warnings.push_back(group.note());
+  std::ranges::copy(group.notes(), std::back_inserter(run_.warnings));
   if (launch.launcher == Launcher::none) return;
   other_ranks_cpu_s_.reset();
   // Where those of ranks that we start ourselves lie.
@@ -225,17 +227,11 @@ void Session::count_ranks(RankGroup& group) {
 }
 
 void Session::warn_of_sharing(int ranks, int cores) {
-  if (ranks <= cores) return;
-  run_.warnings.push_back(fmt::format(
-      "oversubscribed: {} ranks shared {}; step and collectives show the mechanism, not "
-      "what {} cores would give",
-      ranks,
-      counted(cores, "core"),
-      ranks));
+  if (ranks > cores) run_.warnings.emplace_back(FindingId::oversubscribed, ranks, cores);
 }
 
 void Session::adopt_part(const std::string& part,
-                         const std::optional<std::string>& failure,
+                         const std::optional<Finding>& failure,
                          int number) {
   const std::filesystem::path folder = directory_->path() / part;
   Run left;
@@ -243,7 +239,8 @@ void Session::adopt_part(const std::string& part,
     left = read_points(memory_ && memory_->size() > 0 ? memory_->path() : folder.string());
   } catch (const UserError& error) {
     // They ended before they could write: their probes carry the reason.
-    for (ProbeRecord& own : run_.probes) fail_if_pending(own, failure.value_or(error.what()));
+    for (ProbeRecord& own : run_.probes)
+      fail_if_pending(own, failure.value_or(Finding(FindingId::stated, error.what())));
     return;
   }
   for (ProbeRecord& adopted : left.probes) {
@@ -252,7 +249,7 @@ void Session::adopt_part(const std::string& part,
     if (number == 0) {
       own = std::move(adopted);
     } else {
-      add_run(own, std::move(adopted), number, !left.interruption.empty());
+      add_run(own, std::move(adopted), number, left.interruption.has_value());
     }
   }
   for (const std::string& file : left.files) run_.files.push_back(part + "/" + file);
@@ -260,7 +257,7 @@ void Session::adopt_part(const std::string& part,
     if (std::ranges::count(run_.environment, section.name, &FactSection::name) == 0)
       run_.environment.push_back(std::move(section));
   }
-  for (std::string& warning : left.warnings) add_once(run_.warnings, std::move(warning));
+  for (const Finding& warning : left.warnings) add_once(run_.warnings, warning);
   save();
   // Ours now holds all of it; one copy of each number is enough.
   if (disk_trouble_) return;
@@ -313,8 +310,8 @@ void Session::guarded(Write write) {
     write();
   } catch (const UserError& error) {
     if (disk_trouble_) return;
-    disk_trouble_ = fmt::format("{}; measured on in memory", error.what());
-    progress_.note("warning: " + *disk_trouble_);
+    disk_trouble_ = Finding(FindingId::measured_in_memory, error.what());
+    progress_.note("warning: " + report::said(*disk_trouble_));
     run_.warnings.push_back(*disk_trouble_);
   }
 }

@@ -115,9 +115,7 @@ class Session final : public Recorder {
   /// Takes over what other processes left in the run directory `part` inside ours, or in memory:
   /// the ranks, or all of the run `number`, from 1, whose points join those of the runs before.
   /// What they did not reach is failed with `failure` (absent: they ended well).
-  void adopt_part(const std::string& part,
-                  const std::optional<std::string>& failure,
-                  int number = 0);
+  void adopt_part(const std::string& part, const std::optional<Finding>& failure, int number = 0);
 
   /// Marks the run complete, or interrupted, and saves it.
   void close();
@@ -131,7 +129,7 @@ class Session final : public Recorder {
   void add_rows(const std::string& name,
                 const std::vector<std::string>& header,
                 const std::vector<std::vector<std::string>>& rows) override;
-  void warn(const std::string& warning) override { record(current_).warnings.push_back(warning); }
+  void warn(const Finding& warning) override { record(current_).warnings.push_back(warning); }
   void lose(const std::string& what, double amount) override {
     record(current_).losses[what] += amount;
   }
@@ -156,7 +154,7 @@ class Session final : public Recorder {
   Progress progress_;
   std::string current_;
   std::string folder_;  // of what ranks measured, within the directory; empty or with a slash
-  std::optional<std::string> disk_trouble_;
+  std::optional<Finding> disk_trouble_;
   std::optional<Interrupted> interruption_;
   host::LoadWatch load_;
   /// CPU time of the job's other processes on this node; absent while it is not known.

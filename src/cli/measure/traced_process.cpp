@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 namespace scaleworth::cli {
+using namespace trace;
+
 namespace {
 // All but SIGCHLD are passed on.
 constexpr std::array waited_signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD};

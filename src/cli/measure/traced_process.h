@@ -10,7 +10,6 @@
 #include <vector>
 
 namespace scaleworth::cli {
-using namespace trace;
 
 /// What `scaleworth trace` is asked.
 struct TraceOptions {
@@ -26,13 +25,13 @@ struct TraceOptions {
 
 /// Runs `command` (found on PATH) with `variables` added to the environment and returns its exit
 /// code, 128 + n for signal n. Signals sent to us go on to it. Throws UserError.
-int run_child(const std::vector<std::string>& command, const Variables& variables);
+int run_child(const std::vector<std::string>& command, const trace::Variables& variables);
 
 /// `named`, else as find_installed() finds it. Throws UserError with the way to get one.
 std::filesystem::path find_capture_library(const std::string& named);
 
 struct TracedEnvironment {
-  Variables variables;
+  trace::Variables variables;
   std::vector<std::string> warnings;  // what another tool's settings cost
 };
 

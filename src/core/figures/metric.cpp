@@ -181,23 +181,8 @@ const char* unit_symbol(MetricUnit unit) {
 }
 
 Metric metric_of(Part part) {
-  switch (part) {
-    case Part::compute:
-      return M::compute_ns;
-    case Part::optimizer:
-      return M::optimizer_ns;
-    case Part::host:
-      return M::host_ns;
-    case Part::progress:
-      return M::progress_ns;
-    case Part::exposed_transfer:
-      return M::exposed_transfer_ns;
-    case Part::exposed_wait:
-      return M::exposed_wait_ns;
-    case Part::unattributed:
-      return M::unattributed_ns;
-    default:
-      throw std::invalid_argument("the spans of a step have no such part");
-  }
+  const auto metric = metric_of_key(ledger_parts[index_of(part)].time_key);
+  if (metric) return *metric;
+  throw std::invalid_argument("the spans of a step have no such part");
 }
 }  // namespace scaleworth

@@ -156,9 +156,14 @@ struct Word {
   const char* word;
 };
 
-/// Lists of `Word` in the order of each enumeration.
+/// Of an enumeration that has no words.
+constexpr std::nullptr_t enum_words(...) {
+  return nullptr;
+}
+/// Lists of `Word` in the order of each enumeration. One of another namespace has its own beside
+/// it: `constexpr auto enum_words(Kind) { return std::array{Word{"one", "one"}, ...}; }`.
 template <class E>
-inline constexpr std::nullptr_t word_list = nullptr;
+inline constexpr auto word_list = enum_words(E{});
 template <>
 inline constexpr std::array word_list<NumberFormat>{Word{"fp64", "fp64"},
                                                     Word{"fp32", "fp32"},
@@ -335,4 +340,11 @@ class Symbol {
   const Word* words_;
   std::uint8_t value_;
 };
+
+/// Losses that another layer asks for than the one that counts them; of others the name is printed.
+namespace loss_name {
+inline constexpr const char* truncated_bytes = "truncated_bytes";
+inline constexpr const char* damaged_rows = "damaged_rows";
+inline constexpr const char* ended_early = "ended_early";
+}  // namespace loss_name
 }  // namespace scaleworth

@@ -11,6 +11,7 @@
 
 #include "src/core/estimate.h"
 #include "src/core/figures/setting.h"
+#include "src/core/finding.h"
 #include "src/core/span.h"
 #include "src/core/units.h"
 
@@ -246,6 +247,9 @@ class Fields {
     };
     struct_of(value, members, null);
   }
+  /// {"id": "samples_rise", "arguments": [...]}: numbers, null for none, texts, estimates, findings
+  /// and lists of them.
+  void write(const Finding* value, const FieldOptions&, bool null);
   template <class V>
   void write(const std::vector<V>* values, const FieldOptions& options, bool null) {
     list(values, true, null, [&](const V& value) { put(value, options); });

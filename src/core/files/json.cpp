@@ -63,11 +63,6 @@ std::string plain(const ordered_json& value) {
   return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-/// A list of values without a structure.
-bool is_flat(const ordered_json& value) {
-  return value.is_array() && !value.empty() && !value.front().is_structured();
-}
-
 std::string bracketed(const ordered_json& value, const std::string& line) {
   return value.is_object() ? "{ " + line + " }" : "[" + line + "]";
 }
@@ -93,7 +88,8 @@ std::optional<std::string> one_line(const ordered_json& value, bool whole) {
 /// On one line where that fits, and a list of plain values always.
 std::string spread(const ordered_json& value, const std::string& indent) {
   if (!value.is_structured() || value.empty()) return plain(value);
-  if (const auto line = one_line(value, is_flat(value))) return bracketed(value, *line);
+  const bool flat = value.is_array() && !value.front().is_structured();
+  if (const auto line = one_line(value, flat)) return bracketed(value, *line);
   const bool object = value.is_object();
   std::string lines;
   for (const auto& [key, item] : value.items())
@@ -101,6 +97,39 @@ std::string spread(const ordered_json& value, const std::string& indent) {
              (object ? ordered_json(key).dump() + ": " : "") + spread(item, indent + "  ");
   return (object ? "{" : "[") + lines + "\n" + indent + (object ? "}" : "]");
 }
+
+ordered_json json_of(const Finding& finding);
+
+struct ArgumentJson {
+  ordered_json operator()(const std::vector<Finding>& findings) const {
+    return findings.size() == 1 ? json_of(findings[0]) : ordered_json(mapped(findings, &json_of));
+  }
+  ordered_json operator()(const Estimate<double>& number) const {
+    Fields json(Fields::Make::document, {0, nullptr});
+    json("estimate", number);
+    return json.take()["estimate"];
+  }
+  ordered_json operator()(const auto& value) const { return value; }
+};
+
+ordered_json json_of(const Finding& finding) {
+  ordered_json json{{"id", finding_keys[index_of(finding.id)]},
+                    {"arguments", ordered_json::array()}};
+  for (const Argument& one : finding.arguments)
+    json["arguments"].push_back(std::visit(ArgumentJson{}, one.value));
+  return json;
+}
+
+constexpr const char* finding_schema = R"({
+  "type": "object", "additionalProperties": false, "required": ["id", "arguments"],
+  "properties": {"id": {"type": "string"}, "arguments": {"type": "array", "items": {"anyOf": [
+    {"type": ["number", "string", "null"]},
+    {"type": "object", "additionalProperties": false,
+     "required": ["value", "low", "high", "samples"],
+     "properties": {"value": {"type": "number"}, "samples": {"type": "integer"},
+                    "low": {"type": ["number", "null"]}, "high": {"type": ["number", "null"]}}},
+    {"$ref": "#/$defs/finding"},
+    {"type": "array", "items": {"$ref": "#/$defs/finding"}}]}}}})";
 }  // namespace
 
 json parse_bounded_json(std::string_view text, const std::string& where, std::size_t memory_bytes) {
@@ -208,6 +237,16 @@ void Fields::begin(const char* type, const char* of_each, bool null) {
     value["properties"] = ordered_json::object();
   }
   state_->open.push_back({std::move(value), key_, of_each, "", {}});
+}
+
+void Fields::write(const Finding* value, const FieldOptions&, bool null) {
+  if (is_null(value != nullptr)) return;
+  Container& parent = state_->open.back();
+  if (make_ == Make::document) return add(parent, false, key_, json_of(*value));
+  ordered_json rule{{"$ref", "#/$defs/finding"}};
+  if (null) rule = {{"anyOf", {rule, {{"type", "null"}}}}};
+  add(parent, true, key_, std::move(rule));
+  state_->named["finding"] = ordered_json::parse(finding_schema);
 }
 
 void Fields::require(bool required) {

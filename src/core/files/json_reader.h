@@ -187,6 +187,17 @@ class JsonReader {
       value = number();
     }
   }
+  /// Of one that this version does not know its name is kept.
+  void read(Finding& value, const FieldOptions&) const {
+    const std::string id = member("id").text();
+    std::vector<Argument> arguments;
+    member("arguments").each([&](const JsonReader& one) { arguments.push_back(one.argument()); });
+    const auto* const known = std::ranges::find(finding_keys, std::string_view(id));
+    value = {FindingId::finding_not_known, id};
+    if (known == std::end(finding_keys)) return;
+    value.id = static_cast<FindingId>(known - std::begin(finding_keys));
+    value.arguments = std::move(arguments);
+  }
   template <class V>
   void read(std::optional<V>& value, const FieldOptions& options) const {
     value.reset();
@@ -211,6 +222,25 @@ class JsonReader {
   static constexpr bool can_be_read =
       std::is_lvalue_reference_v<V> && !std::is_const_v<std::remove_reference_t<V>>;
   bool has(std::string_view key) const { return !lenient_ || contains(key); }
+  template <class T>
+  T as_read() const {
+    T value;
+    read(value, {});
+    return value;
+  }
+  Argument argument() const {
+    if (value_.is_string()) return text();
+    if (value_.is_number_integer()) return value_.get<std::int64_t>();
+    if (value_.is_null()) return std::numeric_limits<double>::quiet_NaN();
+    if (value_.is_array()) return as_read<std::vector<Finding>>();
+    if (contains("id")) return as_read<Finding>();
+    if (!value_.is_object()) return number();
+    Estimate<double> estimate{member("value").number(), std::nullopt, 0};
+    if (!member("low").is_null())
+      estimate.interval = {member("low").number(), member("high").number()};
+    estimate.samples = saturated<std::uint32_t>(member("samples").number());
+    return estimate;
+  }
   template <class V, class Members>
   void read_object(V& value, Members& members) const {
     members(*this, value);

@@ -138,14 +138,14 @@ constexpr auto point_fields = [](auto& fields, auto& point) {
   metric_fields(fields, "amounts", point.amounts);
   metric_fields(fields, "samples", point.samples);
   sampling_fields(fields, point.samples);
-  fields("stop_reason", point.stop_reason, or_null);
+  fields("stop_reason", point.stop_reason);
   fields("warnings", point.warnings);
 };
 
 constexpr auto probe_fields = [](auto& fields, auto& probe) {
   fields("name", probe.name);
   fields("status", probe.status, one_of("pending|measured|skipped|failed"));
-  fields("reason", probe.reason, or_null);
+  fields("reason", probe.reason);
   fields("duration_s", probe.duration_s);
   fields("losses", probe.losses);
   fields("warnings", probe.warnings);
@@ -159,7 +159,7 @@ constexpr auto run_fields = [](auto& fields, auto& run) {
   fields("command_line", run.command_line);
   fields("suite", run.suite);
   fields("complete", run.complete);
-  fields("interruption", run.interruption, or_null);
+  fields("interruption", run.interruption);
   fields("warnings", run.warnings);
   fields("files", run.files);
   fields.array("environment", run.environment, section_fields);
@@ -211,8 +211,7 @@ Run run_from_json(std::string_view text, const std::string& where) {
   json document = parse_bounded_json(text, where);
   const JsonReader root(document, where, "restore the file or measure again");
   Run run;
-  if (root.member("schema_version").version(run_schema_version) == 1)
-    upgrade_run_version_1(document);
+  upgrade_run(document, root.member("schema_version").version(run_schema_version));
   run_fields(root, run);
   root.member("files").each([](const JsonReader& file) {
     if (!stays_inside(file.text())) file.fail("names a file outside the run directory");
@@ -260,7 +259,7 @@ void RunDirectory::save(const Run& run) {
   const steady_clock::time_point start = steady_clock::now();
   const auto ended = std::ranges::count_if(
       run.probes, [](const auto& probe) { return probe.status != ProbeStatus::pending; });
-  Milestone milestone{ended, run.complete, run.interruption};
+  Milestone milestone{ended, run.complete, run.interruption.has_value()};
   if (saved_ == milestone && start < next_save_) return;
   write_file_atomically(path_ / run_file_name, run_to_json(run));
   saved_ = std::move(milestone);
@@ -329,9 +328,7 @@ Run read_points(const fs::path& path) {
       else if (own->status == ProbeStatus::pending)
         *own = std::move(one);
     }
-    run.warnings.push_back(
-        "the run ended before it took over what its ranks had measured: read from " +
-        left.string());
+    run.warnings.emplace_back(FindingId::ranks_not_taken_over, left.string());
   }
   return run;
 }

@@ -26,11 +26,11 @@ std::string run_schema();
 /// file name), position and remedy, for anything else and for a newer schema version.
 Run run_from_json(std::string_view text, const std::string& where);
 
-/// Turns a document of schema version 1, in which settings were words, into one of version 2:
-/// compound words become typed parameters, series and amounts with a name in their key become
-/// points of their own. What does not look like version 1 is left as it is, for the reader of
-/// version 2 to refuse.
-void upgrade_run_version_1(nlohmann::json& document);
+/// Turns a document, an object, of an older `version` of the schema into one of the newest. Of
+/// version 1, in which settings were words, compound words become typed parameters, series and
+/// amounts with a name in their key points of their own; of 1 and 2 sentences become findings. What
+/// does not look like its version is left as it is, for the reader to refuse.
+void upgrade_run(nlohmann::json& document, int version);
 
 /// Throws ProbeFailure naming the first NaN or infinity, which would make the run unwritable.
 void require_finite(const Point& point);
@@ -59,7 +59,7 @@ class RunDirectory {
 
  private:
   /// How many probes ended, completion and interruption.
-  using Milestone = std::tuple<std::ptrdiff_t, bool, std::string>;
+  using Milestone = std::tuple<std::ptrdiff_t, bool, bool>;
   std::filesystem::path inside(const std::string& name) const;
 
   std::filesystem::path path_;

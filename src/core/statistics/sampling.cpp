@@ -147,50 +147,45 @@ void StoppingRule::add(Seconds sample, Seconds spent) {
   if (spent_ >= (enough ? 1.0 : 4.0) * target_.time_budget) reason_ = Reason::time_budget;
 }
 
-std::string StoppingRule::explanation() const {
+Finding StoppingRule::explanation() const {
   const std::size_t count = samples_.size();
-  std::string width = fmt::format("{} samples are too few for an interval", count);
+  Finding width(FindingId::samples_too_few, count);
   if (count >= fewest_samples) {
     const Estimate<double> estimate = series_estimate(samples_);
     const Autocorrelation correlation = autocorrelation(samples_);
-    width = fmt::format("{} after {} samples, {:.0f} effective (lag-1 autocorrelation {:.2f})",
-                        estimate.interval ? fmt::format("median within {:.2g} %",
-                                                        100.0 * relative_half_width(estimate))
-                                          : "no interval of the median",
-                        count,
-                        correlation.effective,
-                        correlation.lag1);
+    if (estimate.interval)
+      width = {FindingId::median_within, relative_half_width(estimate)};
+    else
+      width = FindingId::median_without_interval;
+    width = {FindingId::samples_taken, width, count, correlation.effective, correlation.lag1};
   }
   switch (reason_) {
     case Reason::running:
-      return fmt::format("not finished after {} samples", count);
+      break;
     case Reason::converged:
-      return fmt::format("converged: {}", width);
+      return {FindingId::sampling_converged, width};
     case Reason::maximum_samples:
-      return fmt::format("maximum of {} samples: {}", target_.maximum_samples, width);
+      return {FindingId::sampling_at_maximum, target_.maximum_samples, width};
     case Reason::time_budget:
-      return fmt::format("time budget of {:.3g} s spent: {}", target_.time_budget.value(), width);
+      return {FindingId::sampling_out_of_time, target_.time_budget.value(), width};
   }
-  return {};
+  return {FindingId::sampling_not_finished, count};
 }
 
-std::optional<std::string> drift_warning(std::span<const double> samples) {
+std::optional<Finding> drift_warning(std::span<const double> samples) {
   if (samples.size() < least_samples_for_warnings) return std::nullopt;
   const std::vector<double> series = reduced(samples);
   const Trend trend = trend_of(series);
   const double change = trend.slope * static_cast<double>(series.size() - 1) / *median(samples);
   if (trend.p_value >= drift_significance || !(std::abs(change) >= least_effect))
     return std::nullopt;
-  return fmt::format(
-      "drift: the samples {} by {:.1f} % of their median from first to last ({} samples, "
-      "Mann-Kendall p = {:.1g})",
-      change > 0.0 ? "rise" : "fall",
-      100.0 * std::abs(change),
-      samples.size(),
-      trend.p_value);
+  return Finding(change > 0.0 ? FindingId::samples_rise : FindingId::samples_fall,
+                 std::abs(change),
+                 samples.size(),
+                 trend.p_value);
 }
 
-std::optional<std::string> bimodality_warning(std::span<const double> samples) {
+std::optional<Finding> bimodality_warning(std::span<const double> samples) {
   if (samples.size() < least_samples_for_warnings) return std::nullopt;
   std::vector<double> sorted(samples.begin(), samples.end());
   std::sort(sorted.begin(), sorted.end());
@@ -202,22 +197,20 @@ std::optional<std::string> bimodality_warning(std::span<const double> samples) {
   if (!(split.ashman_d >= least_ashman_d) || !(apart >= least_effect)) return std::nullopt;
   const double lower_share =
       static_cast<double>(split.lower_count) / static_cast<double>(sorted.size());
-  const std::string clarity = std::isfinite(split.ashman_d)
-                                  ? fmt::format("Ashman's D = {:.1f}", split.ashman_d)
-                                  : std::string("no spread within them");
-  return fmt::format(
-      "two modes: {:.0f} % of {} samples around {:.3g} times their median, {:.0f} % around {:.3g} "
-      "times ({})",
-      100.0 * lower_share,
-      samples.size(),
-      split.lower_mean / centre,
-      100.0 * (1.0 - lower_share),
-      split.upper_mean / centre,
-      clarity);
+  const Finding clarity = std::isfinite(split.ashman_d)
+                              ? Finding(FindingId::modes_apart, split.ashman_d)
+                              : Finding(FindingId::modes_without_spread);
+  return Finding(FindingId::two_modes,
+                 lower_share,
+                 samples.size(),
+                 split.lower_mean / centre,
+                 1.0 - lower_share,
+                 split.upper_mean / centre,
+                 clarity);
 }
 
-std::vector<std::string> sample_warnings(std::span<const double> samples) {
-  std::vector<std::string> warnings;
+std::vector<Finding> sample_warnings(std::span<const double> samples) {
+  std::vector<Finding> warnings;
   for (const auto& warning : {drift_warning(samples), bimodality_warning(samples)}) {
     if (warning) warnings.push_back(*warning);
   }

@@ -2,6 +2,7 @@
 /// When sampling ends; drift, bimodality, contention, noise.
 #pragma once
 
+#include "src/core/finding.h"
 #include "src/core/units.h"
 
 #include <cstddef>
@@ -37,8 +38,8 @@ class StoppingRule {
   void add(Seconds sample) { add(sample, sample); }
   bool finished() const { return reason_ != Reason::running; }
   Reason reason() const { return reason_; }
-  /// "converged: median within 0.8 % after 40 samples, 31 effective (lag-1 autocorrelation 0.13)".
-  std::string explanation() const;
+  /// Why it is finished, and what is known of the median then.
+  Finding explanation() const;
   const std::vector<double>& samples() const { return samples_; }
 
  private:
@@ -58,7 +59,7 @@ inline constexpr double least_effect = 0.02;                   // a share of the
 /// (Yue & Wang, Water Resources Management 18, 2004): a wandering clock is no trend.
 /// More than 512 samples are first reduced to 512 block medians. Positive finite samples.
 /// Source: Gilbert, Statistical Methods for Environmental Pollution Monitoring (1987), chapter 16.
-std::optional<std::string> drift_warning(std::span<const double> samples);
+std::optional<Finding> drift_warning(std::span<const double> samples);
 
 /// Do the samples fall into two groups (two frequencies, two paths through a library), so that the
 /// median describes neither? The split into two that minimises the squares within them, each with
@@ -66,10 +67,10 @@ std::optional<std::string> drift_warning(std::span<const double> samples);
 /// D = |m1 - m2| / sqrt((s1^2 + s2^2) / 2) reaches 6 (the split of a normal reaches 2.7, of a
 /// uniform 3.5) and their means are `least_effect` of the median apart.
 /// Source: Ashman, Bird & Zepf, Astronomical Journal 108, 1994.
-std::optional<std::string> bimodality_warning(std::span<const double> samples);
+std::optional<Finding> bimodality_warning(std::span<const double> samples);
 
 /// All of these that apply.
-std::vector<std::string> sample_warnings(std::span<const double> samples);
+std::vector<Finding> sample_warnings(std::span<const double> samples);
 
 /// Noise of a curve of logarithms: the lower quartile of its first differences (which a few steps
 /// do not reach) or of its second (which straight ramps do not reach), whichever is smaller, scaled

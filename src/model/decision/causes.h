@@ -93,6 +93,16 @@ enum class Cause {
   io,
   slowdown  // compute that shrinks, but less than the count grows
 };
+constexpr auto enum_words(Cause) {
+  return std::array{Word{"serial", "serial work"},
+                    Word{"communication", "communication"},
+                    Word{"level", "serial work or communication that does not shrink"},
+                    Word{"overhead", "growing overhead"},
+                    Word{"idle", "idle"},
+                    Word{"host", "host"},
+                    Word{"io", "I/O"},
+                    Word{"slowdown", "compute slow-down"}};
+}
 
 /// The part of the time in which a cause is seen; compute that serial work has no part in.
 struct PartCause {
@@ -216,6 +226,12 @@ enum class KneeKind {
   cost,            // minimum of (K p + f) W(K), W the wall time with what interrupts the job
   peak             // minimum of W(K)
 };
+constexpr auto enum_words(KneeKind) {
+  return std::array{Word{"efficiency threshold", "efficiency"},
+                    Word{"speed-up x efficiency", "largest speed-up x efficiency"},
+                    Word{"cost", "least cost"},
+                    Word{"peak", "fastest"}};
+}
 inline constexpr double default_knee_threshold = 0.5;
 
 struct Knee {
@@ -364,22 +380,3 @@ Diagnosis diagnose_curve(const Coefficients& coefficients,
                          const KneeSet& knees,
                          const std::optional<MessageTerms>& message);
 }  // namespace scaleworth::model
-
-namespace scaleworth {
-template <>
-inline constexpr std::array word_list<model::Cause>{
-    Word{"serial", "serial work"},
-    Word{"communication", "communication"},
-    Word{"level", "serial work or communication that does not shrink"},
-    Word{"overhead", "growing overhead"},
-    Word{"idle", "idle"},
-    Word{"host", "host"},
-    Word{"io", "I/O"},
-    Word{"slowdown", "compute slow-down"}};
-template <>
-inline constexpr std::array word_list<model::KneeKind>{
-    Word{"efficiency threshold", "efficiency"},
-    Word{"speed-up x efficiency", "largest speed-up x efficiency"},
-    Word{"cost", "least cost"},
-    Word{"peak", "fastest"}};
-}  // namespace scaleworth

@@ -14,10 +14,6 @@ constexpr double quality_rounding = 1e-9;
 /// Superlinear rows exceed 1, but none 2: what is above is meant in per cent.
 constexpr double largest_threshold = 2.0;
 
-bool positive(double value) {
-  return value > 0.0 && std::isfinite(value);
-}
-
 /// J by which rows are compared: of the same work, or of a unit of it where no row says how much
 /// work there is. Absent where the row's energy is not known.
 std::optional<double> compared_energy(const DecisionRow& row, bool by_unit) {

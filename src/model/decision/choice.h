@@ -9,6 +9,12 @@
 namespace scaleworth::model {
 /// What the chosen count has least of; balanced: cost x time.
 enum class Objective { cost, balanced, time, energy };
+constexpr auto enum_words(Objective) {
+  return std::array{Word{"cost", "the cheapest"},
+                    Word{"balanced", "the balanced count (least cost x time)"},
+                    Word{"time", "the fastest"},
+                    Word{"energy", "the count with the lowest energy"}};
+}
 
 struct Rubric {
   std::optional<double> efficiency_threshold;
@@ -41,6 +47,16 @@ enum class GateKind {
   energy,
   energy_known
 };
+constexpr auto enum_words(GateKind) {
+  return std::array{Word{"quality", "quality"},
+                    Word{"efficiency", "inefficient"},
+                    Word{"deadline", "too late"},
+                    Word{"latency", "latency"},
+                    Word{"throughput", "throughput"},
+                    Word{"budget", "over budget"},
+                    Word{"energy", "energy"},
+                    Word{"energy_known", "no energy"}};
+}
 
 /// Counts that fail one gate, ascending.
 struct Exclusion {
@@ -119,22 +135,3 @@ struct Coefficients {
 /// count out of 1 to 100000.
 ScalingTable curve_table(const Coefficients& coefficients, int max_count);
 }  // namespace scaleworth::model
-
-namespace scaleworth {
-template <>
-inline constexpr std::array word_list<model::Objective>{
-    Word{"cost", "the cheapest"},
-    Word{"balanced", "the balanced count (least cost x time)"},
-    Word{"time", "the fastest"},
-    Word{"energy", "the count with the lowest energy"}};
-/// Why a count fails.
-template <>
-inline constexpr std::array word_list<model::GateKind>{Word{"quality", "quality"},
-                                                       Word{"efficiency", "inefficient"},
-                                                       Word{"deadline", "too late"},
-                                                       Word{"latency", "latency"},
-                                                       Word{"throughput", "throughput"},
-                                                       Word{"budget", "over budget"},
-                                                       Word{"energy", "energy"},
-                                                       Word{"energy_known", "no energy"}};
-}  // namespace scaleworth

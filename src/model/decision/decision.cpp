@@ -191,7 +191,7 @@ void gate_quality(Decision& decision) {
 }
 
 /// Why the rows may not be one program on more machines.
-void add_doubts(Decision& decision) {
+void add_warnings(Decision& decision) {
   if (decision.axis == Axis::load) return;
   constexpr double notable = 0.02;   // of the first row's quality
   constexpr double most_gain = 1.1;  // efficiency that caches still explain
@@ -202,17 +202,17 @@ void add_doubts(Decision& decision) {
       decision.rows, {}, [](const DecisionRow& row) { return row.efficiency.low(); });
   const double gain = best.efficiency.low();
   if (gain > most_gain && !(gain <= most_mild && stands_with_faster_first(decision, gain))) {
-    decision.doubts.emplace_back(FindingId::efficiency_too_high,
-                                 best.efficiency.value,
-                                 best.count,
-                                 decision.rows.front().count);
+    decision.warnings.emplace_back(FindingId::efficiency_too_high,
+                                   best.efficiency.value,
+                                   best.count,
+                                   decision.rows.front().count);
   }
   const DecisionRow& first = decision.rows.front();
   if (!first.quality || decision.request.rubric.quality_tolerance) return;
   for (const DecisionRow& row : decision.rows) {
     const double drift = row.quality_loss(first) / std::abs(*first.quality);
     if (!(drift > notable)) continue;
-    decision.doubts.emplace_back(
+    decision.warnings.emplace_back(
         row.better_quality == 0 ? FindingId::quality_off : FindingId::quality_worse,
         row.count,
         *row.quality,
@@ -267,94 +267,19 @@ std::vector<DecisionRow> rows_of(const std::vector<DecisionRow>& rows,
   }
   return chosen;
 }
-}  // namespace
 
-const DecisionRow* Decision::find_row(int count) const {
-  const auto found = std::ranges::lower_bound(rows, count, {}, &DecisionRow::count);
-  return found == rows.end() || found->count != count ? nullptr : &*found;
-}
-
-const DecisionRow& Decision::row(int count) const {
-  if (const DecisionRow* found = find_row(count)) return *found;
-  throw std::logic_error(fmt::format("no row for count {}", count));
-}
-
-Decision decide_table(const ScalingTable& table, const DecisionRequest& request) {
-  Decision decision;
-  decision.request = request;
-  auto& ring = decision.request.law_inputs.ring;
-  if (request.message && !ring && table.basis == TimeBasis::step) ring = {*request.message, 1.0};
-  decision.scaling = scaling_of(table);
-  static_cast<TableKind&>(decision) = table;
-  decision.ledgers = table.ledgers;
-  decision.straggler = table.straggler;
-  decision.remarks = table_remarks(table);
-  decision.rows = decision_rows(table, request.metrics);
-  gate_quality(decision);
-  decision.fitted_rows = rows_of_same_quality(decision.rows, decision.request.rubric);
-  decision.shown = decision.rows;
-  decision.steps = marginal_steps(decision.rows);
-  add_money(decision);
-  add_rubric(decision);
-  add_better_way(decision);
-  if (decision.growing_models) decision.rubric.chosen.reset();
-  add_laws(decision);
-  add_doubts(decision);
-  if (decision.axis != Axis::load) decision.cliff = find_cliff(decision.rows);
-  add_remarks(decision);
-  add_knees_and_forecast(decision);
-  decision.losses = row_losses(decision.rows);
-  // At the largest count, whose gap is what the curve's shape is.
-  decision.cause_count = decision.rows.back().count;
-  decision.diagnosis = diagnose_table(
-      decision.rows, decision.losses, !beyond_cliff(decision), request.message, ring);
-  if (decision.read.odd_parts && decision.diagnosis.no_cause)
-    decision.diagnosis.no_cause = FindingId::parts_do_not_add_up;
-  decision.diagnosis.remedies =
-      table_remedies(decision.fitted_rows, decision.diagnosis, decision.knees);
-  add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);
-  return decision;
-}
-
-Decision decide_curve(const Coefficients& coefficients,
-                      int max_count,
-                      const DecisionRequest& request) {
-  Decision decision;
-  decision.request = request;
-  decision.coefficients = coefficients;
-  decision.rows = decision_rows(curve_table(coefficients, max_count), request.metrics);
-  decision.fitted_rows = decision.rows;
-  decision.shown = rows_of(decision.rows, request.shown_counts);
-  decision.steps = marginal_steps(doublings(decision.rows));
-  add_money(decision);
-  if (request.metrics.prices) {
-    decision.continuous_optimum = continuous_optimum(coefficients, *request.metrics.prices);
-  }
-  add_rubric(decision);
-  add_remarks(decision);
-  decision.knees = curve_knees(coefficients, knee_request(decision));
-  decision.further.bounds =
-      further_laws(decision.shown, decision.scaling, {{}, request.law_inputs.work_depth}).bounds;
-  decision.cause_count = decision.rubric.chosen.value_or(decision.named.fastest);
-  decision.diagnosis = diagnose_curve(
-      coefficients, decision.cause_count, decision.shown, decision.knees, request.message);
-  return decision;
-}
-}  // namespace scaleworth::model
-
-namespace scaleworth::model {
-namespace {
 struct Context {
   const AnalysisOptions& options;
   const std::vector<ComputeCeiling>& ceilings;
+  const std::vector<GpuResult>& gpus;
   const AllReduceTime& all_reduce;
 };
 
 void fill_mfu(DecisionRow& row, const MeasuredCount& count, const Context& context) {
   const Flops flops(count.model_flops);
-  // The ceilings are those of CPUs in fp32; steps of GPUs stand under their products.
-  const bool on_cpus = count.precision == "fp32";
-  if (const auto peak = on_cpus ? measured_peak(context.ceilings, count.ranks) : std::nullopt) {
+  if (const auto peak = count.precision == "fp32"
+                            ? measured_peak(context.ceilings, count.ranks)
+                            : measured_peak(context.gpus, count.precision, count.ranks)) {
     row.trained.mfu_measured = model_flops_utilisation(flops, row.time.value, peak->rate);
     row.trained.mfu_basis = peak->basis;
   }
@@ -427,11 +352,84 @@ ScalingResult analyse_mode(const MeasuredMode& mode, const Context& context) {
 }
 }  // namespace
 
+const DecisionRow* Decision::find_row(int count) const {
+  const auto found = std::ranges::lower_bound(rows, count, {}, &DecisionRow::count);
+  return found == rows.end() || found->count != count ? nullptr : &*found;
+}
+
+const DecisionRow& Decision::row(int count) const {
+  if (const DecisionRow* found = find_row(count)) return *found;
+  throw std::logic_error(fmt::format("no row for count {}", count));
+}
+
+Decision decide_table(const ScalingTable& table, const DecisionRequest& request) {
+  Decision decision;
+  decision.request = request;
+  auto& ring = decision.request.law_inputs.ring;
+  if (request.message && !ring && table.basis == TimeBasis::step) ring = {*request.message, 1.0};
+  decision.scaling = scaling_of(table);
+  static_cast<TableKind&>(decision) = table;
+  decision.ledgers = table.ledgers;
+  decision.straggler = table.straggler;
+  decision.remarks = table_remarks(table);
+  decision.rows = decision_rows(table, request.metrics);
+  gate_quality(decision);
+  decision.fitted_rows = rows_of_same_quality(decision.rows, decision.request.rubric);
+  decision.shown = decision.rows;
+  decision.steps = marginal_steps(decision.rows);
+  add_money(decision);
+  add_rubric(decision);
+  add_better_way(decision);
+  if (decision.growing_models) decision.rubric.chosen.reset();
+  add_laws(decision);
+  add_warnings(decision);
+  if (decision.axis != Axis::load) decision.cliff = find_cliff(decision.rows);
+  add_remarks(decision);
+  add_knees_and_forecast(decision);
+  decision.losses = row_losses(decision.rows);
+  // At the largest count, whose gap is what the curve's shape is.
+  decision.cause_count = decision.rows.back().count;
+  decision.diagnosis = diagnose_table(
+      decision.rows, decision.losses, !beyond_cliff(decision), request.message, ring);
+  if (decision.read.odd_parts && decision.diagnosis.no_cause)
+    decision.diagnosis.no_cause = FindingId::parts_do_not_add_up;
+  decision.diagnosis.remedies =
+      table_remedies(decision.fitted_rows, decision.diagnosis, decision.knees);
+  add_ledgers(decision.diagnosis, decision.rows, decision.ledgers);
+  return decision;
+}
+
+Decision decide_curve(const Coefficients& coefficients,
+                      int max_count,
+                      const DecisionRequest& request) {
+  Decision decision;
+  decision.request = request;
+  decision.coefficients = coefficients;
+  decision.rows = decision_rows(curve_table(coefficients, max_count), request.metrics);
+  decision.fitted_rows = decision.rows;
+  decision.shown = rows_of(decision.rows, request.shown_counts);
+  decision.steps = marginal_steps(doublings(decision.rows));
+  add_money(decision);
+  if (request.metrics.prices) {
+    decision.continuous_optimum = continuous_optimum(coefficients, *request.metrics.prices);
+  }
+  add_rubric(decision);
+  add_remarks(decision);
+  decision.knees = curve_knees(coefficients, knee_request(decision));
+  decision.further.bounds =
+      further_laws(decision.shown, decision.scaling, {{}, request.law_inputs.work_depth}).bounds;
+  decision.cause_count = decision.rubric.chosen.value_or(decision.named.fastest);
+  decision.diagnosis = diagnose_curve(
+      coefficients, decision.cause_count, decision.shown, decision.knees, request.message);
+  return decision;
+}
+
 std::vector<ScalingResult> analyse_scaling(const Run& run,
                                            const AnalysisOptions& options,
                                            const std::vector<ComputeCeiling>& ceilings,
+                                           const std::vector<GpuResult>& gpus,
                                            const AllReduceTime& all_reduce) {
-  const Context context{options, ceilings, all_reduce};
+  const Context context{options, ceilings, gpus, all_reduce};
   return mapped(measured_modes(run),
                 [&](const MeasuredMode& mode) { return analyse_mode(mode, context); });
 }

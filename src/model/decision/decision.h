@@ -91,11 +91,10 @@ Decision decide_table(const ScalingTable& table, const DecisionRequest& request)
 Decision decide_curve(const Coefficients& coefficients,
                       int max_count,
                       const DecisionRequest& request);
-}  // namespace scaleworth::model
 
-namespace scaleworth::model {
 struct AnalysisOptions;
 struct ComputeCeiling;
+struct GpuResult;
 
 /// The training steps of one mode of a run.
 struct ScalingResult {
@@ -118,11 +117,13 @@ inline std::optional<Estimate<double>> decided(const DecisionRow& row,
 
 /// One result per mode that has a measured count: rows with MFU and cost, the decision with its
 /// contention-coherency law, and the prediction from measured parts.
-/// `ceilings` measured FMA rates, may be empty; `all_reduce` may be empty.
+/// `ceilings` measured FMA rates, under which steps in fp32 stand, and `gpus`, under whose products
+/// those in other formats do: each may be empty, as `all_reduce`.
 /// A strong curve ends at the global batch: a rank without a sequence has no work.
 /// Throws UserError for malformed points.
 std::vector<ScalingResult> analyse_scaling(const Run& run,
                                            const AnalysisOptions& options,
                                            const std::vector<ComputeCeiling>& ceilings,
+                                           const std::vector<GpuResult>& gpus,
                                            const AllReduceTime& all_reduce);
 }  // namespace scaleworth::model

@@ -186,7 +186,9 @@ class MachinePaces {
             PaceBasis::between};
   }
 
+  /// Data sheets have no figure of it.
   Pace copy(const std::string& direction) const {
+    if (by_sheets_) return {.basis = PaceBasis::not_from};
     return paced(Metric::transfer_bandwidth, 0, [&](const Setting& at) {
       const bool source = at.place(Parameter::source).kind == TransferEnd::gpu;
       const bool target = at.place(Parameter::target).kind == TransferEnd::gpu;

@@ -11,7 +11,8 @@ namespace scaleworth::model {
 namespace {
 /// Why rates of the table cannot be held against those of others; empty where they can.
 std::string no_common_work(const ScalingTable& table, const ScalingTable& first) {
-  if (table.relative) return "its speed-ups are relative to a machine of its own";
+  if (table.relative)
+    return "its speed-ups are relative to a machine of its own; give times or rates";
   if (table.axis == Axis::load) return "it counts a load, not machines";
   if ((table.axis == Axis::nodes) != (first.axis == Axis::nodes) &&
       (table.noun == "GPUs" || first.noun == "GPUs"))
@@ -19,7 +20,7 @@ std::string no_common_work(const ScalingTable& table, const ScalingTable& first)
   if (any_has(table.rows, &TableRow::work) != any_has(first.rows, &TableRow::work) ||
       table.work_noun != first.work_noun ||
       (table.basis == TimeBasis::work_unit) != (first.basis == TimeBasis::work_unit))
-    return "its work is counted in another unit";
+    return "its work is counted in another unit; give both in one, or times of the same work";
   if (!any_has(table.rows, &TableRow::work) && table.basis != first.basis)
     return fmt::format("its times are of a {}, the first one's of a {}; name both alike (step_s)",
                        table.basis == TimeBasis::step ? "step" : "run",
@@ -27,7 +28,7 @@ std::string no_common_work(const ScalingTable& table, const ScalingTable& first)
   const auto priced = [](const TableRow& row) { return row.facts.price; };
   if (any_has(table.rows, priced) && any_has(first.rows, priced) &&
       table.read.currency != first.read.currency)
-    return "its prices are in another currency";
+    return "its prices are in another currency; convert them to one";
   if (!all_have(table.rows, &TableRow::work) && any_has(table.rows, &TableRow::growth))
     return "its work grows with the count, and no column says how much it is";
   return "";
@@ -113,7 +114,7 @@ void compare_stated(const NamedTable& one, const NamedTable& first, std::vector<
 void compare_quality(const OfferRatio& one,
                      const std::vector<TableRow>& rows_of_a,
                      const std::vector<TableRow>& rows_of_b,
-                     std::vector<Finding>& doubts) {
+                     std::vector<Finding>& warnings) {
   const TableRow& a = *find_in(rows_of_a, one.a.count, &TableRow::count);
   const TableRow& b = *find_in(rows_of_b, one.b.count, &TableRow::count);
   const double allowed = same_quality * std::abs(a.quality.value_or(0.0));
@@ -122,7 +123,7 @@ void compare_quality(const OfferRatio& one,
   const bool a_gains = one.speed.value < 1.0 || cost > 1.0;
   if (!(b_gains && b.quality_loss(a) > allowed) && !(a_gains && a.quality_loss(b) > allowed))
     return;
-  doubts.emplace_back(
+  warnings.emplace_back(
       FindingId::trained_differently, *a.quality, one.a.name, *b.quality, one.b.name);
 }
 
@@ -210,10 +211,10 @@ OfferComparison compare_offers(std::vector<NamedTable> tables) {
     } else {
       const SampleVariance noise = repeat_noise(first.rows).pooled(repeat_noise(one.table.rows));
       result.ratios.push_back(nearest_counts(of_first, offers, noise));
-      compare_quality(result.ratios.back(), first.rows, one.table.rows, result.doubts);
+      compare_quality(result.ratios.back(), first.rows, one.table.rows, result.warnings);
     }
     if (one.table.noun != result.noun) result.noun.clear();
-    for (const Finding& doubt : one.table.doubts) result.doubts.push_back(doubt);
+    for (const Finding& warning : one.table.warnings) result.warnings.push_back(warning);
     std::ranges::move(offers, std::back_inserter(result.offers));
   }
   for (const NamedTable& named : tables)

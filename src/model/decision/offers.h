@@ -52,15 +52,15 @@ struct OfferComparison {
   std::optional<std::size_t> cheapest;  // per work; where all have a price
   bool repeated = false;                // all ratios are
   TimeBasis basis = TimeBasis::run;
-  bool work = false;              // rates are of `work_noun`, else of runs or steps
-  std::string work_noun{};        // "tokens"; empty: units of work
-  std::string noun{};             // what is counted, "GPUs"; empty: ranks
-  std::vector<Finding> doubts{};  // why the figures may not hold
+  bool work = false;                // rates are of `work_noun`, else of runs or steps
+  std::string work_noun{};          // "tokens"; empty: units of work
+  std::string noun{};               // what is counted, "GPUs"; empty: ranks
+  std::vector<Finding> warnings{};  // why the figures may not hold
   std::vector<Finding> remarks{};
 };
 
 /// Work that no table counts is that of a step by its batch, or of a run by its epochs or steps,
-/// where the tables say that these differ. What differs else in how the job ran is a doubt, and a
+/// where the tables say that these differ. What differs else in how the job ran is a warning, and a
 /// quality that is worse by more than `same_quality` of what is faster or cheaper.
 /// Throws UserError for fewer than two tables, and where the same work cannot be told: tables of
 /// speed-ups, of a load, of work in different units, of times of work that grows, of a run and of a

@@ -48,10 +48,12 @@ void add_remarks(AttributedCount& count, const Attribution& attribution, const J
     count.remarks.emplace_back(id, count.input, values...);
   };
   for (const Finding& one : attribution.contradictions)
-    count.doubts.emplace_back(FindingId::contradicted, count.input, one);
+    count.warnings.emplace_back(FindingId::contradicted, count.input, one);
   if (!attribution.programs.empty())
-    count.doubts.emplace_back(
+    count.warnings.emplace_back(
         FindingId::several_programs, count.input, attribution.programs.size());
+  for (const Finding& one : step_warnings(attribution.step_choice))
+    count.warnings.emplace_back(FindingId::steps_uncertain, count.input, one);
   const int ranks = count.row.count;
   const auto recorded = static_cast<int>(attribution.recordings.size());
   if (recorded < ranks) add(FindingId::ranks_without_recording, recorded, ranks);
@@ -231,7 +233,7 @@ ScalingTable attributed_table(std::vector<AttributedCount> counts,
     table.rows.push_back(std::move(counts[i].row));
     table.ledgers.push_back(std::move(counts[i].ledger));
     std::ranges::move(counts[i].remarks, std::back_inserter(table.remarks));
-    std::ranges::move(counts[i].doubts, std::back_inserter(table.doubts));
+    std::ranges::move(counts[i].warnings, std::back_inserter(table.warnings));
   }
   drop_empty_parts(table);
   table.remarks.emplace_back(FindingId::parts_of_recordings);

@@ -54,10 +54,6 @@ std::vector<const DecisionRow*> offers_of(const std::vector<DecisionRow>& rows,
   return offers;
 }
 
-double cost_of(const Prices& prices, const CountTime& at, Seconds time) {
-  return job_cost(prices_at(prices, at), at.ranks, time).value();
-}
-
 /// What an hour of a rank that is used costs, and when a payment that also runs unused pays.
 struct Rate {
   DollarsPerSecond per_rank;
@@ -107,7 +103,7 @@ void add_costs(RegimeResult& result,
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CountTime& at = times[i];
     if (!own_prices) at.price_factor = 1.0;
-    const Dollars cost(cost_of(prices, at, at.time.value));
+    const Dollars cost(job_cost(prices_at(prices, at), at.ranks, at.time.value).value());
     result.costs.emplace_back(cost);
     result.in_time.push_back(!deadline || rows[i].in_time(*deadline));
     if (!deadline || !rows[i].in_time(*deadline) || (least && cost >= *least)) continue;

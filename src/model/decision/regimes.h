@@ -19,6 +19,12 @@ enum class StepKind {
   slower,  // costs time, saves money
   loss,    // costs time and money
 };
+constexpr auto enum_words(StepKind) {
+  return std::array{Word{"free", "free"},
+                    Word{"paid", "paid"},
+                    Word{"slower", "slower and cheaper"},
+                    Word{"loss", "slower and more expensive"}};
+}
 
 /// What going from one count to a larger one saves and costs.
 struct MarginalStep {
@@ -61,6 +67,7 @@ std::vector<ValueOfWaiting> value_of_waiting(const std::vector<DecisionRow>& row
 struct PricePart {
   double part = 1.0;
   std::optional<double> utilisation;
+  bool spot = false;  // of machines that may be taken away, which a part alone leaves out
 };
 
 /// Machines that may be taken away: the costs are expected ones.
@@ -92,8 +99,8 @@ struct RegimeResult {
 
   /// Spot as a part of the price alone, as if no machine were taken away.
   bool certain_spot() const {
-    return regime.name.find("spot") != std::string::npos &&
-           std::holds_alternative<PricePart>(regime.terms);
+    const auto* const part = std::get_if<PricePart>(&regime.terms);
+    return part != nullptr && part->spot;
   }
 };
 
@@ -158,11 +165,3 @@ std::optional<DeadlineForecast> forecast_deadline(const std::vector<DecisionRow>
                                                   TimeBasis basis,
                                                   const Rubric& rubric);
 }  // namespace scaleworth::model
-
-namespace scaleworth {
-template <>
-inline constexpr std::array word_list<model::StepKind>{Word{"free", "free"},
-                                                       Word{"paid", "paid"},
-                                                       Word{"slower", "slower and cheaper"},
-                                                       Word{"loss", "slower and more expensive"}};
-}  // namespace scaleworth

@@ -8,10 +8,9 @@
 namespace scaleworth::model {
 
 namespace {
-constexpr double least_move = 0.05;  // of the position
-constexpr double mostly = 0.8;
+constexpr double least_move = 0.05;      // of the position
 constexpr std::size_t most_fitted = 64;  // to every change again
-constexpr double surely = 0.95;          // of the weight of laws
+constexpr double sure_weight = 0.95;     // of the weight of laws
 
 /// A curve with its knees and its time at a whole count (absent where none is known).
 struct Reading {
@@ -80,7 +79,7 @@ bool serial_work_known(const CombinedLaw& laws) {
     const bool ideal = terms.size() == 1 && terms.front() == terms::ideal;
     if (ideal || std::ranges::count(terms, terms::level) > 0) weight += law.weight;
   }
-  return weight >= surely;
+  return weight >= sure_weight;
 }
 
 /// Seconds of the same work that a row takes less without the cause; absent where it has no such
@@ -174,26 +173,18 @@ std::vector<Remedy> table_remedies(const std::vector<DecisionRow>& rows,
 }
 
 Finding remedy_of(Cause cause, const std::optional<double>& latency_share) {
-  switch (cause) {
-    case Cause::serial:
-      return FindingId::half_serial;
-    case Cause::level:
-      return FindingId::half_level;
-    case Cause::overhead:
-      return FindingId::no_overhead;
-    case Cause::idle:
-      return FindingId::no_idle;
-    case Cause::host:
-      return FindingId::no_host;
-    case Cause::io:
-      return FindingId::no_io;
-    case Cause::slowdown:
-      return FindingId::no_slowdown;
-    case Cause::communication:
-      break;
-  }
-  if (latency_share >= mostly) return FindingId::no_communication_latency;
-  if (latency_share && *latency_share <= 1.0 - mostly) return FindingId::no_communication_bytes;
+  static constexpr std::array of_others{std::pair{Cause::serial, FindingId::half_serial},
+                                        std::pair{Cause::level, FindingId::half_level},
+                                        std::pair{Cause::overhead, FindingId::no_overhead},
+                                        std::pair{Cause::idle, FindingId::no_idle},
+                                        std::pair{Cause::host, FindingId::no_host},
+                                        std::pair{Cause::io, FindingId::no_io},
+                                        std::pair{Cause::slowdown, FindingId::no_slowdown}};
+  if (const auto* other = find_in(of_others, cause, &std::pair<Cause, FindingId>::first))
+    return other->second;
+  if (latency_share >= explains_enough) return FindingId::no_communication_latency;
+  if (latency_share && *latency_share <= 1.0 - explains_enough)
+    return FindingId::no_communication_bytes;
   return FindingId::no_communication;
 }
 }  // namespace scaleworth::model

@@ -76,55 +76,7 @@ std::optional<JobMeans> median_ledgers(const MeasuredCount& count, double step) 
   }
   return job;
 }
-}  // namespace
 
-TableRow trained_row(const MeasuredCount& count) {
-  TableRow row;
-  row.count = count.ranks;
-  row.time = step_time(count);
-  const std::optional<RunSpread> runs = run_spread(count.step_s);
-  row.relative_sd = relative_sd(runs ? runs->medians : count.step_s);
-  row.repeats_are_steps = !runs;
-  if (runs) row.time.samples = runs->medians.size();
-  row.parts_s = parts_of(count, row.time.value.value());
-  row.work = count.tokens;
-  if (count.global_batch > 0) row.facts.batch = static_cast<double>(count.global_batch);
-  row.trained.ledger = median_ledgers(count, row.time.value.value());
-  if (!count.loss.empty()) row.trained.final_loss = count.loss.back();
-  row.trained.slowed = count.slowed_on_purpose();
-  return row;
-}
-
-ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Scaling> scaling) {
-  const MeasuredMode& mode = mode_of(modes, scaling);
-  ScalingTable table;
-  table.basis = TimeBasis::step;
-  table.work_noun = "tokens";
-  for (const MeasuredCount& count : mode.counts) {
-    if (count.slowed_on_purpose()) {
-      table.remarks.emplace_back(
-          FindingId::slowed_count_left_out, count.ranks, *count.straggler_rank);
-    } else {
-      table.rows.push_back(trained_row(count));
-    }
-  }
-  table.straggler = straggler_of(mode.counts.back());
-  if (table.rows.empty()) {
-    throw UserError("every count of the run has a rank slowed on purpose; measure without it");
-  }
-  if (!scaling && modes.size() > 1) {
-    table.remarks.emplace_back(
-        FindingId::other_scaling_measured, word_of(mode.mode), word_of(modes.back().mode));
-  }
-  if (std::ranges::all_of(table.rows, &TableRow::has_parts)) {
-    table.remarks.emplace_back(FindingId::parts_of_run);
-  }
-  return table;
-}
-}  // namespace scaleworth::model
-
-namespace scaleworth::model {
-namespace {
 std::vector<double> seconds(const std::vector<double>& nanoseconds) {
   return mapped(nanoseconds, [](double value) { return value * 1e-9; });
 }
@@ -189,9 +141,7 @@ void add_ledger_point(const Point& point, std::vector<RankLedger>& ledgers) {
 }
 
 void attach_ledgers(const Run& run, std::vector<MeasuredMode>& modes) {
-  const ProbeRecord* probe = find_probe(run, probe_name::step_ledger);
-  if (probe == nullptr) return;
-  for (const Point& point : probe->points) {
+  for (const Point& point : points_of(run, probe_name::step_ledger)) {
     const int ranks = count_parameter(point, Parameter::ranks);
     for (MeasuredMode& mode : modes) {
       if (mode.mode != point.setting.symbol<BatchScaling>(Parameter::scaling)) continue;
@@ -200,12 +150,6 @@ void attach_ledgers(const Run& run, std::vector<MeasuredMode>& modes) {
       }
     }
   }
-}
-
-std::vector<std::size_t> first_steps(std::size_t count) {
-  std::vector<std::size_t> steps(count);
-  std::iota(steps.begin(), steps.end(), std::size_t{0});
-  return steps;
 }
 
 /// One program ran at all counts: its tokens stay or grow with the ranks, and what ranks did in a
@@ -240,11 +184,53 @@ void check_agreement(const MeasuredMode& mode) {
 }
 }  // namespace
 
+TableRow trained_row(const MeasuredCount& count) {
+  TableRow row;
+  row.count = count.ranks;
+  row.time = step_time(count);
+  const std::optional<RunSpread> runs = run_spread(count.step_s);
+  row.relative_sd = relative_sd(runs ? runs->medians : count.step_s);
+  row.repeats_are_steps = !runs;
+  if (runs) row.time.samples = runs->medians.size();
+  row.parts_s = parts_of(count, row.time.value.value());
+  row.work = count.tokens;
+  if (count.global_batch > 0) row.facts.batch = static_cast<double>(count.global_batch);
+  row.trained.ledger = median_ledgers(count, row.time.value.value());
+  if (!count.loss.empty()) row.trained.final_loss = count.loss.back();
+  row.trained.slowed = count.slowed_on_purpose();
+  return row;
+}
+
+ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Scaling> scaling) {
+  const MeasuredMode& mode = mode_of(modes, scaling);
+  ScalingTable table;
+  table.basis = TimeBasis::step;
+  table.work_noun = "tokens";
+  for (const MeasuredCount& count : mode.counts) {
+    if (count.slowed_on_purpose()) {
+      table.remarks.emplace_back(
+          FindingId::slowed_count_left_out, count.ranks, *count.straggler_rank);
+    } else {
+      table.rows.push_back(trained_row(count));
+    }
+  }
+  table.straggler = straggler_of(mode.counts.back());
+  if (table.rows.empty()) {
+    throw UserError("every count of the run has a rank slowed on purpose; measure without it");
+  }
+  if (!scaling && modes.size() > 1) {
+    table.remarks.emplace_back(
+        FindingId::other_scaling_measured, word_of(mode.mode), word_of(modes.back().mode));
+  }
+  if (std::ranges::all_of(table.rows, &TableRow::has_parts)) {
+    table.remarks.emplace_back(FindingId::parts_of_run);
+  }
+  return table;
+}
+
 std::vector<MeasuredMode> measured_modes(const Run& run) {
   std::vector<MeasuredMode> modes;
-  const ProbeRecord* probe = find_probe(run, probe_name::step_training);
-  if (probe == nullptr) return modes;
-  for (const Point& point : probe->points) {
+  for (const Point& point : points_of(run, probe_name::step_training)) {
     MeasuredCount count = read_count(point);
     if (count.step_s.empty()) continue;
     const auto name = symbol_parameter<BatchScaling>(point, Parameter::scaling);
@@ -300,12 +286,12 @@ std::optional<PartTimes> mean_part_times(const MeasuredCount& count,
 }
 
 std::optional<PartTimes> mean_part_times(const MeasuredCount& count, double step) {
-  return mean_part_times(count, step, first_steps(common_steps(count)));
+  return mean_part_times(count, step, numbers_below(common_steps(count)));
 }
 
 std::optional<PartTimes> rank_part_times(const RankLedger& rank, double step) {
   MeasuredCount alone;
   alone.ledger = {rank};
-  return mean_part_times(alone, step, first_steps(rank.parts.front().size()));
+  return mean_part_times(alone, step, numbers_below(rank.parts.front().size()));
 }
 }  // namespace scaleworth::model

@@ -122,6 +122,98 @@ void check_failures(const Preemption& terms, Axis axis) {
     throw UserError("--mtbf-hours published is of a GPU: give that of a node, 50700 over its GPUs");
   }
 }
+
+/// A time that falls by less than this, of whatever count, may be that of work that grows with it.
+constexpr double barely = 1.15;
+
+double count_ratio(const TableRow& row, const TableRow& first) {
+  return static_cast<double>(row.count) / first.count;
+}
+
+/// Whether the speed-ups or efficiencies that the table states are those of its times with work
+/// that grows from the first row to another as `growth` says.
+template <class Growth>
+bool states(const ScalingTable& table, Growth growth) {
+  const TableRow& first = table.rows.front();
+  const bool efficiency = all_have(table.rows, &TableRow::stated_efficiency);
+  const auto stated = efficiency ? &TableRow::stated_efficiency : &TableRow::stated_speedup;
+  if (!all_have(table.rows, stated)) return false;
+  return std::ranges::all_of(table.rows, [&](const TableRow& row) {
+    const double speedup = first.time.value / row.time.value * growth(row, first);
+    const double expected = efficiency ? speedup / count_ratio(row, first) : speedup;
+    return std::abs(*(row.*stated) / *(first.*stated) / expected - 1.0) <= published_rounding;
+  });
+}
+
+/// The work of each row, in units of the smallest count's, as `growth` says; of rows by throughput
+/// their times with it.
+template <class Growth>
+ScalingTable with_growth(ScalingTable table, Growth growth) {
+  const TableRow first = table.rows.front();
+  for (TableRow& row : table.rows) {
+    const double grown = growth(row, first);
+    if (table.basis == TimeBasis::work_unit) {
+      row.time = transform(row.time, [=](Seconds time) { return time * grown; });
+      row.work = *first.work * grown;
+    } else {
+      row.growth = grown;
+    }
+  }
+  return table;
+}
+
+double batch_ratio(const TableRow& row, const TableRow& first) {
+  return *row.facts.batch / *first.facts.batch;
+}
+
+/// The largest speed-up of the same work.
+double most_speedup(const ScalingTable& table) {
+  double most = 1.0;
+  for (const TableRow& row : table.rows)
+    most = std::max(most, table.rows.front().time.value / row.time.value);
+  return most;
+}
+
+/// Where times barely fall, and rise less than the count does, both may be.
+bool may_be_weak(const ScalingTable& table) {
+  const TableRow& first = table.rows.front();
+  const TableRow& last = table.rows.back();
+  return most_speedup(table) < barely &&
+         last.time.value / first.time.value < 0.95 * count_ratio(last, first);
+}
+
+[[noreturn]] void ask_scaling(const ScalingTable& table) {
+  const TableRow& first = table.rows.front();
+  const TableRow& last = table.rows.back();
+  const double weak = first.time.value / last.time.value;
+  const auto means = [&](const char* what, double efficiency) {
+    return fmt::format("{}: efficiency {:.3g} % at {}", what, 100.0 * efficiency, last.count);
+  };
+  throw Question(
+      fmt::format("times {} from {} to {}: the work may grow with the count (weak) or not (strong)",
+                  weak < 1.0 ? "rise" : "barely fall",
+                  first.count,
+                  last.count),
+      {{{"--scaling", "weak"}, means("each does as much as the first", weak)},
+       {{"--scaling", "strong"}, means("all do the same work", weak / count_ratio(last, first))}});
+}
+
+/// Largest relative difference between counts at any step; absent where a count has no losses or
+/// one is not finite.
+std::optional<double> loss_spread(const MeasuredMode& mode) {
+  std::size_t steps = mode.counts.front().loss.size();
+  for (const MeasuredCount& count : mode.counts) steps = std::min(steps, count.loss.size());
+  if (steps == 0) return std::nullopt;
+  double worst = 0.0;
+  for (std::size_t step = 0; step < steps; ++step) {
+    const auto losses = mapped(mode.counts, [&](const auto& count) { return count.loss[step]; });
+    if (!std::ranges::all_of(losses, [](double loss) { return std::isfinite(loss); })) return {};
+    const auto [low, high] = std::ranges::minmax(losses);
+    const double size = std::max(std::abs(low), std::abs(high));
+    if (size > 0.0) worst = std::max(worst, (high - low) / size);
+  }
+  return worst;
+}
 }  // namespace
 
 WallTime wall_time(const MetricsRequest& request, TimeBasis basis) {
@@ -186,85 +278,6 @@ Scaling scaling_of(const ScalingTable& table) {
   return strong ? Scaling::strong : weak ? Scaling::weak : Scaling::mixed;
 }
 
-namespace {
-/// A time that falls by less than this, of whatever count, may be that of work that grows with it.
-constexpr double barely = 1.15;
-/// Published speed-ups and efficiencies are rounded.
-constexpr double stated_tolerance = 0.06;
-
-double count_ratio(const TableRow& row, const TableRow& first) {
-  return static_cast<double>(row.count) / first.count;
-}
-
-/// Whether the speed-ups or efficiencies that the table states are those of its times with work
-/// that grows from the first row to another as `growth` says.
-template <class Growth>
-bool states(const ScalingTable& table, Growth growth) {
-  const TableRow& first = table.rows.front();
-  const bool efficiency = all_have(table.rows, &TableRow::stated_efficiency);
-  const auto stated = efficiency ? &TableRow::stated_efficiency : &TableRow::stated_speedup;
-  if (!all_have(table.rows, stated)) return false;
-  return std::ranges::all_of(table.rows, [&](const TableRow& row) {
-    const double speedup = first.time.value / row.time.value * growth(row, first);
-    const double expected = efficiency ? speedup / count_ratio(row, first) : speedup;
-    return std::abs(*(row.*stated) / *(first.*stated) / expected - 1.0) <= stated_tolerance;
-  });
-}
-
-/// The work of each row, in units of the smallest count's, as `growth` says; of rows by throughput
-/// their times with it.
-template <class Growth>
-ScalingTable with_growth(ScalingTable table, Growth growth) {
-  const TableRow first = table.rows.front();
-  for (TableRow& row : table.rows) {
-    const double grown = growth(row, first);
-    if (table.basis == TimeBasis::work_unit) {
-      row.time = transform(row.time, [=](Seconds time) { return time * grown; });
-      row.work = *first.work * grown;
-    } else {
-      row.growth = grown;
-    }
-  }
-  return table;
-}
-
-double batch_ratio(const TableRow& row, const TableRow& first) {
-  return *row.facts.batch / *first.facts.batch;
-}
-
-/// The largest speed-up of the same work.
-double most_speedup(const ScalingTable& table) {
-  double most = 1.0;
-  for (const TableRow& row : table.rows)
-    most = std::max(most, table.rows.front().time.value / row.time.value);
-  return most;
-}
-
-/// Where times barely fall, and rise less than the count does, both may be.
-bool may_be_weak(const ScalingTable& table) {
-  const TableRow& first = table.rows.front();
-  const TableRow& last = table.rows.back();
-  return most_speedup(table) < barely &&
-         last.time.value / first.time.value < 0.95 * count_ratio(last, first);
-}
-
-[[noreturn]] void ask_scaling(const ScalingTable& table) {
-  const TableRow& first = table.rows.front();
-  const TableRow& last = table.rows.back();
-  const double weak = first.time.value / last.time.value;
-  const auto means = [&](const char* what, double efficiency) {
-    return fmt::format("{}: efficiency {:.3g} % at {}", what, 100.0 * efficiency, last.count);
-  };
-  throw Question(
-      fmt::format("times {} from {} to {}: the work may grow with the count (weak) or not (strong)",
-                  weak < 1.0 ? "rise" : "barely fall",
-                  first.count,
-                  last.count),
-      {{{"--scaling", "weak"}, means("each does as much as the first", weak)},
-       {{"--scaling", "strong"}, means("all do the same work", weak / count_ratio(last, first))}});
-}
-}  // namespace
-
 bool states_same_work(const ScalingTable& table) {
   return states(table, [](const TableRow&, const TableRow&) { return 1.0; });
 }
@@ -311,9 +324,9 @@ ScalingTable settle_scaling(ScalingTable table, std::optional<Scaling> declared)
 }
 
 std::vector<CountTime> count_times(const std::vector<DecisionRow>& rows) {
-  std::vector<CountTime> times;
-  for (const DecisionRow& row : rows) times.push_back({row.count, row.wall(), row.price_factor});
-  return times;
+  return mapped(rows, [](const DecisionRow& row) {
+    return CountTime{row.count, row.wall(), row.price_factor};
+  });
 }
 
 std::vector<CountTime> undisturbed_times(const std::vector<DecisionRow>& rows, double probability) {
@@ -346,27 +359,6 @@ std::optional<DollarsPerSecond> rank_price(const ScalingTable& table,
   for (const TableRow& row : table.rows) largest = std::max(largest, *row.facts.price);
   return largest;
 }
-}  // namespace scaleworth::model
-
-namespace scaleworth::model {
-namespace {
-/// Largest relative difference between counts at any step; absent where a count has no losses or
-/// one is not finite.
-std::optional<double> loss_spread(const MeasuredMode& mode) {
-  std::size_t steps = mode.counts.front().loss.size();
-  for (const MeasuredCount& count : mode.counts) steps = std::min(steps, count.loss.size());
-  if (steps == 0) return std::nullopt;
-  double worst = 0.0;
-  for (std::size_t step = 0; step < steps; ++step) {
-    const auto losses = mapped(mode.counts, [&](const auto& count) { return count.loss[step]; });
-    if (!std::ranges::all_of(losses, [](double loss) { return std::isfinite(loss); })) return {};
-    const auto [low, high] = std::ranges::minmax(losses);
-    const double size = std::max(std::abs(low), std::abs(high));
-    if (size > 0.0) worst = std::max(worst, (high - low) / size);
-  }
-  return worst;
-}
-}  // namespace
 
 std::optional<int> find_cliff(const std::vector<DecisionRow>& rows) {
   double best = 0.0;  // of the counts so far, by the lower end of the interval

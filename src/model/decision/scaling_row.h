@@ -93,9 +93,7 @@ std::vector<CountTime> undisturbed_times(const std::vector<DecisionRow>& rows, d
 /// above 0 on a table whose rows are loads of one machine.
 std::optional<DollarsPerSecond> rank_price(const ScalingTable& table,
                                            std::optional<DollarsPerSecond> given);
-}  // namespace scaleworth::model
 
-namespace scaleworth::model {
 /// Largest relative difference of losses at one step between counts that still counts as the same
 /// training: fp32 sums in another order differ by about 1e-6 a step and grow over some tens of
 /// steps; a wrong or missing gradient moves the loss by per cents.

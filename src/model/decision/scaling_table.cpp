@@ -231,9 +231,8 @@ void times_from_throughput(ScalingTable& table, bool work_known) {
 /// Whether `ratios` of one row to the first are those of `expected` within what rates are rounded
 /// to.
 bool agree(const std::vector<double>& ratios, const std::vector<double>& expected) {
-  constexpr double tolerance = 0.06;
   for (std::size_t i = 0; i < ratios.size(); ++i)
-    if (!(std::abs(ratios[i] / expected[i] - 1.0) <= tolerance)) return false;
+    if (!(std::abs(ratios[i] / expected[i] - 1.0) <= published_rounding)) return false;
   return true;
 }
 
@@ -269,12 +268,12 @@ void work_from_throughput(ScalingTable& table) {
   }
   const auto last = std::ranges::max_element(table.rows, {}, &TableRow::count);
   const auto i = static_cast<std::size_t>(last - table.rows.begin());
-  table.doubts.emplace_back(FindingId::time_and_rate_disagree,
-                            first.count,
-                            last->count,
-                            *stated_time(first) / *stated_time(*last),
-                            *last->throughput / *first.throughput,
-                            done[i]);
+  table.warnings.emplace_back(FindingId::time_and_rate_disagree,
+                              first.count,
+                              last->count,
+                              *stated_time(first) / *stated_time(*last),
+                              *last->throughput / *first.throughput,
+                              done[i]);
 }
 
 /// A table of speed-ups or efficiencies alone: what they say of throughputs.

@@ -70,9 +70,7 @@ std::optional<PartTimes> rank_part_times(const RankLedger& rank, double step);
 
 /// Steps that every rank's ledger and `step_s` have.
 std::size_t common_steps(const MeasuredCount& count);
-}  // namespace scaleworth::model
 
-namespace scaleworth::model {
 /// How the ranks of a count were laid out; absent where the table does not say it.
 struct Layout {
   std::optional<int> tensor;
@@ -129,6 +127,9 @@ struct LedgerFacts {
   std::optional<Finding> straggler;
 };
 
+/// Published speed-ups, efficiencies and rates are rounded by as much.
+inline constexpr double published_rounding = 0.06;
+
 /// What a table's times are of.
 enum class TimeBasis {
   run,        // the work of a whole run
@@ -138,6 +139,11 @@ enum class TimeBasis {
 
 /// How the work of the rows grows.
 enum class Scaling { strong, weak, mixed };
+constexpr auto enum_words(Scaling) {
+  return std::array{Word{"strong", "strong scaling"},
+                    Word{"weak", "weak scaling"},
+                    Word{"mixed", "work that grows otherwise"}};
+}
 /// What counts the rows: machines to buy, or a load that one machine serves.
 enum class Axis { ranks, nodes, load };
 
@@ -246,7 +252,7 @@ struct TableKind {
   std::string noun{};       // what is counted, "GPUs"; empty: not known
   std::string work_noun{};  // what work is counted in, "tokens"; empty: not known
   std::vector<StatedOfJob> stated{};
-  std::vector<Finding> doubts{};  // why the rows may not be held against each other
+  std::vector<Finding> warnings{};  // why the rows may not be held against each other
 };
 
 /// Ascending by count, at least one row.
@@ -306,7 +312,7 @@ struct AttributedCount {
   TableRow row;
   LedgerFacts ledger;
   std::vector<Finding> remarks;
-  std::vector<Finding> doubts;  // why its figures may not hold
+  std::vector<Finding> warnings;  // why its figures may not hold
 };
 
 /// The time of a step is the mean over the steps that count (over all, with a remark, where none
@@ -342,10 +348,3 @@ TableRow trained_row(const MeasuredCount& count);
 /// UserError without a training step, or without the mode.
 ScalingTable run_table(const std::vector<MeasuredMode>& modes, std::optional<Scaling> scaling);
 }  // namespace scaleworth::model
-
-namespace scaleworth {
-template <>
-inline constexpr std::array word_list<model::Scaling>{Word{"strong", "strong scaling"},
-                                                      Word{"weak", "weak scaling"},
-                                                      Word{"mixed", "work that grows otherwise"}};
-}  // namespace scaleworth

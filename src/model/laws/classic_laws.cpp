@@ -41,6 +41,82 @@ double squares_at(const std::vector<TimePoint>& points, double serial) {
 LawFamily ring_family(const RingCost& cost) {
   return informed_family([cost](double k) { return ring_time(cost, k).total().value(); });
 }
+
+std::optional<MicroBatchFit> micro_batch_fit(const std::vector<DecisionRow>& rows) {
+  std::vector<TimePoint> points;
+  const Layout replica = layout_of_replica(rows.front().facts.layout);
+  for (const DecisionRow& row : rows) {
+    const RowFacts& facts = row.facts;
+    if (!facts.microbatches || !(layout_of_replica(facts.layout) == replica)) return std::nullopt;
+    points.push_back({*facts.microbatches, row.time.value.value()});
+  }
+  return fit_micro_batches(points);
+}
+
+/// That all rows have within 1 %, by `value`.
+template <class Value>
+bool constant_over(const std::vector<DecisionRow>& rows, Value value) {
+  const double first = value(rows.front());
+  // Equal but for rounding: tables print three digits.
+  return std::ranges::all_of(
+      rows, [&](const DecisionRow& row) { return std::abs(value(row) / first - 1.0) <= 0.01; });
+}
+
+std::vector<LawFamily> families_of_micro_batches(const std::vector<DecisionRow>& rows) {
+  const Layout replica = layout_of_replica(rows.front().facts.layout);
+  if (rows.size() < 2 || !std::ranges::all_of(rows, [&](const DecisionRow& row) {
+        return row.facts.microbatches && layout_of_replica(row.facts.layout) == replica;
+      })) {
+    return {};
+  }
+  const auto number = [](const DecisionRow& row) { return *row.facts.microbatches; };
+  const auto in_all = [&](const DecisionRow& row) { return number(row) * row.count; };
+  const auto growth = [](const DecisionRow& row) { return row.work_growth(); };
+  const auto per_count = [&](const DecisionRow& row) { return growth(row) / row.count; };
+  if (constant_over(rows, in_all) && constant_over(rows, growth)) return {micro_batch_family(true)};
+  if (constant_over(rows, number) && constant_over(rows, per_count))
+    return {micro_batch_family(false)};
+  return {};
+}
+
+constexpr int drawn_curves = 200;  // an end is then good to 5 % of an interval's width
+/// Clocks and job starts: no run's time is known better than this.
+constexpr double least_noise = 1e-4;
+
+double lost_of(const LawTerm& term, double coefficient, double ratio) {
+  return coefficient * (term.at(ratio) - term.at(1.0) / ratio);
+}
+
+std::optional<double> share_of(const std::vector<LawTerm>& terms,
+                               const std::vector<double>& coefficients,
+                               double ratio) {
+  double level = 0.0;
+  double all = 0.0;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const double lost = lost_of(terms[i], coefficients[i], ratio);
+    all += lost;
+    if (terms[i] == terms::level) level += lost;
+  }
+  return all > 0.0 ? std::optional<double>(level / all) : std::nullopt;
+}
+
+double squares_of(const ShapeFit& fit, std::size_t rows) {
+  return fit.law.residual * fit.law.residual * static_cast<double>(rows);
+}
+
+/// Upper 5 % of F with `terms` (1 or 2; more are judged as 2) and `degrees` degrees of freedom,
+/// times `terms`; of chi-squared for `degrees` = 0.
+double critical(std::size_t terms, double degrees) {
+  if (terms == 0) return 0.0;
+  if (terms == 1) {
+    const double t = degrees > 0.0 ? student_t_two_sided(confidence, degrees) : normal_reach;
+    return t * t;
+  }
+  // P(F(2, v) > x) = (1 + 2x/v)^(-v/2).
+  // 1 - `confidence`, here and below.
+  if (degrees > 0.0) return degrees * (std::pow(0.05, -2.0 / degrees) - 1.0);
+  return -2.0 * std::log(0.05);
+}
 }  // namespace
 
 std::optional<GustafsonFit> fit_gustafson(const std::vector<TimePoint>& points) {
@@ -115,45 +191,6 @@ Interval<Seconds> work_depth_bounds(const WorkDepth& of, int ranks) {
   return {std::max(share, of.depth), share + of.depth};
 }
 
-namespace {
-std::optional<MicroBatchFit> micro_batch_fit(const std::vector<DecisionRow>& rows) {
-  std::vector<TimePoint> points;
-  const Layout replica = layout_of_replica(rows.front().facts.layout);
-  for (const DecisionRow& row : rows) {
-    const RowFacts& facts = row.facts;
-    if (!facts.microbatches || !(layout_of_replica(facts.layout) == replica)) return std::nullopt;
-    points.push_back({*facts.microbatches, row.time.value.value()});
-  }
-  return fit_micro_batches(points);
-}
-
-/// That all rows have within 1 %, by `value`.
-template <class Value>
-bool constant_over(const std::vector<DecisionRow>& rows, Value value) {
-  const double first = value(rows.front());
-  // Equal but for rounding: tables print three digits.
-  return std::ranges::all_of(
-      rows, [&](const DecisionRow& row) { return std::abs(value(row) / first - 1.0) <= 0.01; });
-}
-
-std::vector<LawFamily> families_of_micro_batches(const std::vector<DecisionRow>& rows) {
-  const Layout replica = layout_of_replica(rows.front().facts.layout);
-  if (rows.size() < 2 || !std::ranges::all_of(rows, [&](const DecisionRow& row) {
-        return row.facts.microbatches && layout_of_replica(row.facts.layout) == replica;
-      })) {
-    return {};
-  }
-  const auto number = [](const DecisionRow& row) { return *row.facts.microbatches; };
-  const auto in_all = [&](const DecisionRow& row) { return number(row) * row.count; };
-  const auto growth = [](const DecisionRow& row) { return row.work_growth(); };
-  const auto per_count = [&](const DecisionRow& row) { return growth(row) / row.count; };
-  if (constant_over(rows, in_all) && constant_over(rows, growth)) return {micro_batch_family(true)};
-  if (constant_over(rows, number) && constant_over(rows, per_count))
-    return {micro_batch_family(false)};
-  return {};
-}
-}  // namespace
-
 FurtherLaws further_laws(const std::vector<DecisionRow>& rows,
                          Scaling scaling,
                          const LawInputs& inputs) {
@@ -170,47 +207,6 @@ FurtherLaws further_laws(const std::vector<DecisionRow>& rows,
   if (inputs.ring && scaling == Scaling::strong) laws.families = {ring_family(*inputs.ring)};
   return laws;
 }
-
-namespace {
-constexpr int drawn_curves = 200;  // an end is then good to 5 % of an interval's width
-/// Clocks and job starts: no run's time is known better than this.
-constexpr double least_noise = 1e-4;
-
-double lost_of(const LawTerm& term, double coefficient, double ratio) {
-  return coefficient * (term.at(ratio) - term.at(1.0) / ratio);
-}
-
-std::optional<double> share_of(const std::vector<LawTerm>& terms,
-                               const std::vector<double>& coefficients,
-                               double ratio) {
-  double level = 0.0;
-  double all = 0.0;
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    const double lost = lost_of(terms[i], coefficients[i], ratio);
-    all += lost;
-    if (terms[i] == terms::level) level += lost;
-  }
-  return all > 0.0 ? std::optional<double>(level / all) : std::nullopt;
-}
-
-double squares_of(const ShapeFit& fit, std::size_t rows) {
-  return fit.law.residual * fit.law.residual * static_cast<double>(rows);
-}
-
-/// Upper 5 % of F with `terms` (1 or 2; more are judged as 2) and `degrees` degrees of freedom,
-/// times `terms`; of chi-squared for `degrees` = 0.
-double critical(std::size_t terms, double degrees) {
-  if (terms == 0) return 0.0;
-  if (terms == 1) {
-    const double t = degrees > 0.0 ? student_t_two_sided(confidence, degrees) : normal_reach;
-    return t * t;
-  }
-  // P(F(2, v) > x) = (1 + 2x/v)^(-v/2).
-  // 1 - `confidence`, here and below.
-  if (degrees > 0.0) return degrees * (std::pow(0.05, -2.0 / degrees) - 1.0);
-  return -2.0 * std::log(0.05);
-}
-}  // namespace
 
 double ShapeFit::lost(const LawTerm& term, double ratio) const {
   return lost_of(term, law.coefficient(term), ratio);

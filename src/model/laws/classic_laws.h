@@ -99,9 +99,6 @@ struct WorkDepth {
 /// no dependency explains: communication, imbalance, host. Source: Brent, JACM 21 (1974). Throws
 /// UserError for work or depth that is not positive, depth above work, or a count below one.
 Interval<Seconds> work_depth_bounds(const WorkDepth& of, int ranks);
-}  // namespace scaleworth::model
-
-namespace scaleworth::model {
 
 /// What the user knows beside the table.
 struct LawInputs {

@@ -26,76 +26,7 @@ Finding edge_remark(const std::vector<DecisionRow>& within, const DecisionRow& f
           domain,
           100.0 * excess};
 }
-}  // namespace
 
-TimePoint point_of_law(const DecisionRow& row, double count, double time) {
-  TimePoint point{count, time, row.relative_sd};
-  const std::size_t repeats = row.time.samples;
-  if (point.relative_sd && repeats > 1) {
-    const double factor = repeats > 2 && !row.mean_of ? median_over_mean : 1.0;
-    *point.relative_sd *= factor / std::sqrt(row.mean_of.value_or(static_cast<double>(repeats)));
-    point.repeats = repeats;
-  }
-  return point;
-}
-
-std::vector<TimePoint> points_of_laws(const std::vector<DecisionRow>& rows) {
-  return mapped(rows, [](const DecisionRow& row) {
-    return point_of_law(row, row.count, row.same_work.value.value());
-  });
-}
-
-std::vector<Finding> extrapolation_remarks(const ScalingLaw& law, int largest_measured) {
-  std::vector<Finding> remarks;
-  for (const auto& [id, count] :
-       {std::pair{FindingId::fastest_far_out, law.inside(law.fastest)},
-        std::pair{FindingId::cheapest_far_out, law.inside(law.cost_optimal)}}) {
-    if (!count || *count <= farthest_extrapolation * largest_measured) continue;
-    remarks.emplace_back(
-        id, *count, static_cast<double>(*count) / largest_measured, farthest_extrapolation);
-  }
-  return remarks;
-}
-
-std::vector<Finding> domain_remarks(const std::vector<DecisionRow>& rows, int domain) {
-  if (domain < 2) throw UserError("a domain of fast links joins at least 2 ranks, as --domain 8");
-  std::vector<Finding> remarks;
-  const auto beyond =
-      std::ranges::find_if(rows, [&](const DecisionRow& row) { return row.count > domain; });
-  if (beyond == rows.end()) {
-    remarks.emplace_back(FindingId::domain_not_left, domain);
-  } else if (beyond != rows.begin()) {
-    remarks.push_back(edge_remark({rows.begin(), beyond}, *beyond, domain));
-  }
-  const auto wide = std::ranges::find_if(
-      rows, [&](const DecisionRow& row) { return row.facts.layout.tensor.value_or(1) > domain; });
-  if (wide != rows.end())
-    remarks.emplace_back(
-        FindingId::tensor_leaves_domain, wide->count, *wide->facts.layout.tensor, domain);
-  return remarks;
-}
-
-std::vector<Finding> micro_batch_remarks(const std::vector<DecisionRow>& rows, Scaling scaling) {
-  std::vector<Finding> remarks;
-  const auto first = std::ranges::find_if(rows, [](const DecisionRow& row) {
-    const auto& stages = row.facts.layout.pipeline;
-    return row.facts.microbatches && stages && *row.facts.microbatches < *stages;
-  });
-  if (first != rows.end())
-    remarks.emplace_back(FindingId::few_microbatches,
-                         first->count,
-                         *first->facts.microbatches,
-                         *first->facts.layout.pipeline);
-  const auto& last = rows.back();
-  if (scaling == Scaling::strong && last.facts.microbatches)
-    remarks.emplace_back(FindingId::most_ranks_of_batch,
-                         std::lround(last.count * *last.facts.microbatches));
-  return remarks;
-}
-}  // namespace scaleworth::model
-
-namespace scaleworth::model {
-namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
@@ -192,6 +123,71 @@ NextMeasurement most_informative(const std::vector<TimePoint>& points,
   return next;
 }
 }  // namespace
+
+TimePoint point_of_law(const DecisionRow& row, double count, double time) {
+  TimePoint point{count, time, row.relative_sd};
+  const std::size_t repeats = row.time.samples;
+  if (point.relative_sd && repeats > 1) {
+    const double factor = repeats > 2 && !row.mean_of ? median_over_mean : 1.0;
+    *point.relative_sd *= factor / std::sqrt(row.mean_of.value_or(static_cast<double>(repeats)));
+    point.repeats = repeats;
+  }
+  return point;
+}
+
+std::vector<TimePoint> points_of_laws(const std::vector<DecisionRow>& rows) {
+  return mapped(rows, [](const DecisionRow& row) {
+    return point_of_law(row, row.count, row.same_work.value.value());
+  });
+}
+
+std::vector<Finding> extrapolation_remarks(const ScalingLaw& law, int largest_measured) {
+  std::vector<Finding> remarks;
+  for (const auto& [id, count] :
+       {std::pair{FindingId::fastest_far_out, law.inside(law.fastest)},
+        std::pair{FindingId::cheapest_far_out, law.inside(law.cost_optimal)}}) {
+    if (!count || *count <= farthest_extrapolation * largest_measured) continue;
+    remarks.emplace_back(
+        id, *count, static_cast<double>(*count) / largest_measured, farthest_extrapolation);
+  }
+  return remarks;
+}
+
+std::vector<Finding> domain_remarks(const std::vector<DecisionRow>& rows, int domain) {
+  if (domain < 2) throw UserError("a domain of fast links joins at least 2 ranks, as --domain 8");
+  std::vector<Finding> remarks;
+  const auto beyond =
+      std::ranges::find_if(rows, [&](const DecisionRow& row) { return row.count > domain; });
+  if (beyond == rows.end()) {
+    remarks.emplace_back(FindingId::domain_not_left, domain);
+  } else if (beyond != rows.begin()) {
+    remarks.push_back(edge_remark({rows.begin(), beyond}, *beyond, domain));
+  }
+  const auto wide = std::ranges::find_if(
+      rows, [&](const DecisionRow& row) { return row.facts.layout.tensor.value_or(1) > domain; });
+  if (wide != rows.end())
+    remarks.emplace_back(
+        FindingId::tensor_leaves_domain, wide->count, *wide->facts.layout.tensor, domain);
+  return remarks;
+}
+
+std::vector<Finding> micro_batch_remarks(const std::vector<DecisionRow>& rows, Scaling scaling) {
+  std::vector<Finding> remarks;
+  const auto first = std::ranges::find_if(rows, [](const DecisionRow& row) {
+    const auto& stages = row.facts.layout.pipeline;
+    return row.facts.microbatches && stages && *row.facts.microbatches < *stages;
+  });
+  if (first != rows.end())
+    remarks.emplace_back(FindingId::few_microbatches,
+                         first->count,
+                         *first->facts.microbatches,
+                         *first->facts.layout.pipeline);
+  const auto& last = rows.back();
+  if (scaling == Scaling::strong && last.facts.microbatches)
+    remarks.emplace_back(FindingId::most_ranks_of_batch,
+                         std::lround(last.count * *last.facts.microbatches));
+  return remarks;
+}
 
 NextMeasurement next_measurement(const std::vector<TimePoint>& points,
                                  const ContentionFit& fit,

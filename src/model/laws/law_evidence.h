@@ -27,9 +27,7 @@ struct NextMeasurement {
 NextMeasurement next_measurement(const std::vector<TimePoint>& points,
                                  const ContentionFit& fit,
                                  const std::optional<Prices>& prices);
-}  // namespace scaleworth::model
 
-namespace scaleworth::model {
 /// A time of `row`, s, at `count` as laws are fitted to it: with the relative standard deviation of
 /// the median of the repeats: theirs over sqrt(n), times 1.2533 from three on (normal noise); of a
 /// mean without that factor, n = its independent repeats.

@@ -39,37 +39,7 @@ FittedLaw fit_power(std::span<const TimePoint> points) {
   const double factor = std::exp(line.mean_y - power * line.mean_x);
   return {{factor, power}, [=](double k) { return factor * std::pow(k, power - 1.0); }};
 }
-}  // namespace
 
-std::vector<LawFamily> law_families() {
-  using namespace terms;
-  return {of_terms(constant_efficiency_family, "a/K", {ideal}),
-          of_terms("constant", "a", {level}),
-          of_terms(amdahl_family, "a/K + b", {ideal, level}),
-          of_terms(logarithmic_family, "(a + b log2 K)/K", {ideal, falling_short}),
-          {"power loss", "a K^b / K", 2, fit_power},
-          of_terms("square-root loss", "(a + b sqrt K)/K", {ideal, root}),
-          of_terms("constant and logarithm", "a + b log2 K", {level, logarithm}),
-          of_terms("Amdahl and logarithm", "a/K + b + c log2 K", {ideal, level, logarithm}),
-          of_terms("contention-coherency", "a/K + b + c (K-1)", {ideal, level, linear}),
-          of_terms(
-              "all four terms", "a/K + b + c log2 K + d (K-1)", {ideal, level, logarithm, linear})};
-}
-
-LawFamily micro_batch_family(bool fixed_batch) {
-  using namespace terms;
-  return fixed_batch ? of_terms("micro-batches", "a m + b with m = M/K", {ideal, level})
-                     : of_terms("micro-batches", "(a m + b)/K, m fixed", {ideal});
-}
-
-LawFamily informed_family(TimeAt communication) {
-  return of_terms("Amdahl and measured communication",
-                  "a/K + b + communication(K)",
-                  {terms::ideal, terms::level},
-                  std::move(communication));
-}
-
-namespace {
 using Points = std::vector<TimePoint>;
 
 constexpr double usual_noise = 0.01;         // of a row, where nothing measured it
@@ -268,6 +238,34 @@ void add_draws(CombinedLaw& law, const Points& points, const Noise& noise, std::
   }
 }
 }  // namespace
+
+std::vector<LawFamily> law_families() {
+  using namespace terms;
+  return {of_terms(constant_efficiency_family, "a/K", {ideal}),
+          of_terms("constant", "a", {level}),
+          of_terms(amdahl_family, "a/K + b", {ideal, level}),
+          of_terms(logarithmic_family, "(a + b log2 K)/K", {ideal, falling_short}),
+          {"power loss", "a K^b / K", 2, fit_power},
+          of_terms("square-root loss", "(a + b sqrt K)/K", {ideal, root}),
+          of_terms("constant and logarithm", "a + b log2 K", {level, logarithm}),
+          of_terms("Amdahl and logarithm", "a/K + b + c log2 K", {ideal, level, logarithm}),
+          of_terms("contention-coherency", "a/K + b + c (K-1)", {ideal, level, linear}),
+          of_terms(
+              "all four terms", "a/K + b + c log2 K + d (K-1)", {ideal, level, logarithm, linear})};
+}
+
+LawFamily micro_batch_family(bool fixed_batch) {
+  using namespace terms;
+  return fixed_batch ? of_terms("micro-batches", "a m + b with m = M/K", {ideal, level})
+                     : of_terms("micro-batches", "(a m + b)/K, m fixed", {ideal});
+}
+
+LawFamily informed_family(TimeAt communication) {
+  return of_terms("Amdahl and measured communication",
+                  "a/K + b + communication(K)",
+                  {terms::ideal, terms::level},
+                  std::move(communication));
+}
 
 double CombinedLaw::time(double count) const {
   double sum = 0.0;

@@ -139,9 +139,7 @@ using AllReduceTime = std::function<std::optional<Estimate<Seconds>>(Bytes, int)
 ScalingLaw measured_parts_law(const MeasuredMode& mode,
                               const AllReduceTime& all_reduce,
                               const CurveRequest& request);
-}  // namespace scaleworth::model
 
-namespace scaleworth::model {
 struct ForecastPoint {
   int count = 1;
   Estimate<Seconds> time;  // of the same work

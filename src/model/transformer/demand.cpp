@@ -25,10 +25,6 @@ Dollars million_tokens(DollarsPerSecond cost, double tokens_per_s) {
   return cost_per_million_tokens({cost}, 1, tokens_per_s);
 }
 
-bool positive(double value) {
-  return value > 0.0 && std::isfinite(value);
-}
-
 std::optional<double> latency_at(const ServicePoint& point, const std::string& name) {
   if (const Latency* found = find_in(point.latencies, name, &Latency::name)) return found->seconds;
   return std::nullopt;
@@ -113,14 +109,6 @@ double running_hours(const std::vector<HourPlan>& hours, std::size_t at, double 
   return sum + level * (end - from);
 }
 
-/// The replicas of the plan that are needed for more than `part` of the time.
-int needed_beyond(const std::vector<ReplicaUse>& uses,
-                  double ReplicaUse::*of,
-                  const std::optional<double>& part) {
-  return static_cast<int>(
-      std::ranges::count_if(uses, [&](const ReplicaUse& use) { return use.*of > *part; }));
-}
-
 class Planner {
  public:
   Planner(const DemandQuestion& question, DemandAnswer& answer)
@@ -152,50 +140,33 @@ class Planner {
 
   void money() {
     if (!question_.price) return;
-    const DollarsPerSecond rent = of_replica(*question_.price);
-    if (tokens_per_s_) answer_.full_cost = million_tokens(rent, *tokens_per_s_);
-    const auto break_even = break_even_api(rent);
-    DollarsPerSecond least = rent * serving_part();
-    add({Payment::fixed, "", answer_.replicas, rent * answer_.replicas, {}, break_even, {}});
-    if (answer_.following < answer_.replicas)
-      add({Payment::following, "", 0, rent * answer_.following, {}, break_even, {}});
+    rent_ = of_replica(*question_.price);
+    const int all = answer_.replicas;
+    DollarsPerSecond least = rent_ * running(1);
+    add({Payment::fixed, "", all, 0, rent_ * all}, rent_);
+    if (follows()) add({Payment::following, "", 0, all, rent_ * answer_.following}, rent_);
     for (const Commitment& one : question_.commitments) {
       const DollarsPerSecond committed = of_replica(one.per_gpu);
-      const double part = committed / rent;
       least = std::min(least, committed);
-      add({Payment::committed,
-           one.name,
-           answer_.replicas,
-           committed * answer_.replicas,
-           {},
-           break_even_api(committed),
-           part});
-      const int kept = needed_beyond(answer_.uses, &ReplicaUse::needed, part);
-      if (kept == 0 || kept == answer_.replicas) continue;
-      const double rented = mean_over(
-          answer_.hours, [&](const HourPlan& hour) { return std::max(0.0, hour.running - kept); });
-      add({Payment::mixed,
-           one.name,
-           kept,
-           committed * kept + rent * rented,
-           {},
-           break_even_api(committed),
-           part});
+      add({Payment::committed, one.name, all, 0, committed * all}, committed);
+      add_mixes(one.name, committed);
     }
-    add_api();
-    add_mixed_api(rent, break_even);
+    if (const auto api = api_at(answer_.mean_requests_per_s))
+      add({Payment::api, "", 0, 0, *api}, rent_);
+    add_mixes("", rent_);
     std::ranges::stable_sort(answer_.ways, {}, &PaymentWay::cost);
+    price_uses();
     const auto use = break_even_api(least);
     if (use && *use * answer_.peak_requests_per_s <= answer_.mean_requests_per_s)
       answer_.least_demand = *use * carries_;
   }
 
  private:
-  /// The part of the time that one replica runs which follows the hours with requests.
-  double serving_part() const {
-    std::vector<HourPlan> one = answer_.hours;
-    for (HourPlan& hour : one) hour.replicas = std::min(hour.replicas, 1);
-    return mean_running(one);
+  /// Replicas of the first `most` that run on average where the fleet follows the hours.
+  double running(int most) const {
+    std::vector<HourPlan> first = answer_.hours;
+    for (HourPlan& hour : first) hour.replicas = std::min(hour.replicas, most);
+    return mean_running(first);
   }
   /// Fills in what runs in each hour of a fleet that follows them.
   double mean_running(std::vector<HourPlan>& hours) const {
@@ -221,37 +192,74 @@ class Planner {
     ReplicaUse use{k};
     use.needed = mean_over(answer_.hours,
                            [&](const HourPlan& hour) { return hour.replicas >= k ? 1.0 : 0.0; });
+    use.running = running(k) - running(k - 1);
     use.utilisation = mean_over(answer_.hours, [&](const HourPlan& hour) {
       return std::clamp(hour.demand.requests_per_s / carries_ - (k - 1), 0.0, 1.0);
     });
-    if (question_.price && tokens_per_s_ && use.utilisation > 0.0)
-      use.per_million_tokens =
-          million_tokens(of_replica(*question_.price), *tokens_per_s_ * use.utilisation);
     return use;
   }
-  void add(PaymentWay way) {
+  /// `price`: of a replica that is always paid.
+  void add(PaymentWay way, DollarsPerSecond price) {
+    if (way.payment != Payment::api) way.break_even_api = break_even_api(price);
+    if (!way.name.empty()) way.break_even_rent = price / rent_;
     if (answer_.tokens_per_request)
       way.per_million_tokens =
           million_tokens(way.cost, answer_.mean_requests_per_s * *answer_.tokens_per_request);
     answer_.ways.push_back(std::move(way));
   }
-  void add_api() {
-    if (const auto all = api_at(answer_.mean_requests_per_s)) add({Payment::api, "", 0, *all});
+  bool follows() const { return answer_.following < answer_.replicas; }
+  /// The first replicas are always paid, at `price`, the next rented by the hour, and what is
+  /// beyond them is the API's: the cheapest split of each mix, where each part then has some.
+  void add_mixes(const std::string& name, DollarsPerSecond price) {
+    for (const Payment mix : {Payment::mixed, Payment::mixed_api, Payment::mixed_all}) {
+      const bool rents = mix != Payment::mixed_api;
+      const bool leaves = mix != Payment::mixed;
+      if ((rents && !follows()) || (leaves && !api_at(carries_))) continue;
+      double left = answer_.mean_requests_per_s;
+      PaymentWay best{mix, name, 0, 0, leaves ? *api_at(left) : DollarsPerSecond(HUGE_VAL)};
+      const int all = answer_.replicas;
+      int kept = 0;          // of the first `end`
+      DollarsPerSecond own;  // what these cost
+      for (int end = 1; end <= all; ++end) {
+        const ReplicaUse& use = answer_.uses[end - 1];
+        const DollarsPerSecond by_hour = rent_ * use.running;  // no later one runs longer
+        const bool keep = !rents || (!name.empty() && price < by_hour);
+        if (keep) kept = end;
+        own += keep ? price : by_hour;
+        left -= use.utilisation * carries_;
+        const DollarsPerSecond cost = own + api_at(left).value_or(DollarsPerSecond());
+        if ((end < all && !leaves) || !(cost < best.cost)) continue;
+        best.cost = cost;
+        best.replicas = kept;
+        best.rented = end - kept;
+      }
+      const bool keeps = best.replicas > 0 || (name.empty() && leaves && best.rented > 0);
+      const bool rest = best.replicas + best.rented < all;
+      if (keeps && (best.rented > 0) == rents && rest == leaves) add(best, price);
+    }
   }
-  void add_mixed_api(DollarsPerSecond rent, const std::optional<double>& break_even) {
-    if (!break_even) return;
-    const int kept = needed_beyond(answer_.uses, &ReplicaUse::utilisation, break_even);
-    if (kept == 0 || kept == answer_.replicas) return;
-    double rest = 0.0;
-    for (const ReplicaUse& use : answer_.uses)
-      if (use.replica > kept) rest += use.utilisation * carries_;
-    add({Payment::mixed_api, "", kept, rent * kept + *api_at(rest), {}, break_even, {}});
+  /// What the tokens of each replica cost by the way that is taken; those that it leaves to the API
+  /// as if rented.
+  void price_uses() {
+    if (!tokens_per_s_) return;
+    const PaymentWay& way = answer_.ways.front();
+    const DollarsPerSecond kept = rent_ * way.break_even_rent.value_or(1.0);
+    answer_.full_cost = million_tokens(kept, *tokens_per_s_);
+    for (ReplicaUse& use : answer_.uses) {
+      const int k = use.replica;
+      const bool by_hour = k > way.replicas && k <= way.replicas + way.rented;
+      const DollarsPerSecond paid =
+          (k > way.replicas ? rent_ : kept) * (by_hour ? use.running : 1.0);
+      if (use.utilisation > 0.0)
+        use.per_million_tokens = million_tokens(paid, *tokens_per_s_ * use.utilisation);
+    }
   }
 
   const DemandQuestion& question_;
   DemandAnswer& answer_;
   double carries_;                      // requests per second of a replica
   std::optional<double> tokens_per_s_;  // of a replica
+  DollarsPerSecond rent_;               // of a replica
 };
 }  // namespace
 

@@ -141,15 +141,19 @@ struct ReplicaUse {
   int replica = 1;
   double needed = 0.0;       // part of the time in which the peak needs it
   double utilisation = 0.0;  // part of what it could carry in all the time
-  std::optional<Dollars> per_million_tokens = {};
+  double running = 0.0;      // part of the time that it is up where the fleet follows the hours
+  std::optional<Dollars> per_million_tokens = {};  // as the cheapest way pays for it
 };
 
-enum class Payment { fixed, following, committed, mixed, api, mixed_api };
+/// `mixed`: some replicas always paid, the rest rented by the hour. From `mixed_api` on the rest is
+/// the API's; `mixed_all`: some rented by the hour, too.
+enum class Payment { fixed, following, committed, mixed, api, mixed_api, mixed_all };
 
 struct PaymentWay {
   Payment payment = Payment::fixed;
   std::string name = {};  // of the commitment
   int replicas = 0;       // that are paid for all of the time
+  int rented = 0;         // by the hour, beyond them
   DollarsPerSecond cost;  // on average
   std::optional<Dollars> per_million_tokens = {};
   /// Of a replica: the utilisation above which it is cheaper than the API; above 1: never.
@@ -180,7 +184,7 @@ struct DemandAnswer {
   double following = 0.0;            // replicas that run on average where the fleet follows
   std::vector<HourPlan> hours;
   std::vector<ReplicaUse> uses;
-  std::optional<Dollars> full_cost;  // of a million tokens at full use of the replicas
+  std::optional<Dollars> full_cost;  // of a million tokens at full use, as that way pays
   std::vector<PaymentWay> ways;      // rising cost
   /// Mean requests per second, in the shape of the demand, from which one replica, committed or
   /// rented in the hours with requests, is cheaper than the API; absent without both prices, and
@@ -193,6 +197,7 @@ struct DemandAnswer {
 /// fleet that follows runs at t the most that any moment from t to t + start-up needs. Replicas
 /// that are needed for a larger part of the time than the commitment's part of the price are
 /// committed, the others rented; those used more than the break-even with the API,
-/// price / (c tokens API price), are kept, the rest is the API's.
+/// price / (c tokens API price), are kept, the rest is the API's. Each mix is the cheapest of all
+/// splits of the fleet: so many committed, the next by the hour, what is beyond them by the API.
 DemandAnswer plan_demand(const DemandQuestion& question);
 }  // namespace scaleworth::model

@@ -134,6 +134,10 @@ struct PhaseWork {
 };
 
 enum class PhaseBound { compute, memory, communication };
+constexpr auto enum_words(PhaseBound) {
+  return std::array{
+      Word{"compute", "compute"}, Word{"memory", "memory"}, Word{"communication", "communication"}};
+}
 
 struct Phase {
   PhaseWork products;   // with weights: experts read once each
@@ -289,6 +293,11 @@ struct ServingQuestion {
 
 /// Why a batch is not to be taken.
 enum class ServingLimit { memory, first_token, per_token };
+constexpr auto enum_words(ServingLimit) {
+  return std::array{Word{"memory", "does not fit into memory at full length"},
+                    Word{"first_token", "the first token comes too late"},
+                    Word{"per_token", "tokens come too slowly"}};
+}
 
 struct ServedBatch : OperatingPoint {
   std::optional<TokenCost> cost;     // at full load; absent without a price
@@ -327,14 +336,3 @@ struct ServingAnswer {
 
 ServingAnswer serve(const ServingQuestion& question);
 }  // namespace scaleworth::model
-
-namespace scaleworth {
-template <>
-inline constexpr std::array word_list<model::PhaseBound>{
-    Word{"compute", "compute"}, Word{"memory", "memory"}, Word{"communication", "communication"}};
-template <>
-inline constexpr std::array word_list<model::ServingLimit>{
-    Word{"memory", "does not fit into memory at full length"},
-    Word{"first_token", "the first token comes too late"},
-    Word{"per_token", "tokens come too slowly"}};
-}  // namespace scaleworth

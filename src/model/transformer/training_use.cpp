@@ -68,6 +68,31 @@ void add_remarks(const TrainingRun& run, TrainingUse& use) {
   if (run.convention == Convention::narayanan && run.recomputation != Recomputation::full)
     use.remarks.emplace_back(FindingId::narayanan_recomputes);
 }
+
+// Bytes of the states of one parameter: weights, gradients and optimizer; those that the GPUs share
+// by ZeRO stage.
+constexpr double all_states = 2.0 + 2.0 + 12.0;
+constexpr std::array shared_states{0.0, 12.0, 12.0 + 2.0, all_states};
+
+/// Of one token in all layers, and of its logits.
+double kept_bytes(const TransformerModel& model,
+                  std::int64_t sequence,
+                  Recomputation recomputation) {
+  const auto hidden = static_cast<double>(model.hidden);
+  const double queries = static_cast<double>(model.heads * model.head_size);
+  const double keys = static_cast<double>(model.kv_heads * model.head_size);
+  const double width = static_cast<double>(
+      model.ffn * (model.experts > 1 ? model.active_experts + model.shared_experts : 1));
+  const double scores = 5.0 * static_cast<double>(model.heads * sequence);
+  const double layer =
+      10.0 * hidden + 4.0 * queries + 4.0 * keys + (model.gated ? 6.0 : 4.0) * width;
+  const double kept = recomputation == Recomputation::none        ? layer + scores
+                      : recomputation == Recomputation::selective ? layer
+                                                                  : 2.0 * hidden;
+  return static_cast<double>(model.layers) * kept + 4.0 * hidden +
+         4.0 * static_cast<double>(model.vocabulary) +
+         (recomputation == Recomputation::full ? layer : 0.0);
+}
 }  // namespace
 
 TrainingUse use_of_training(const TrainingRun& run) {
@@ -116,33 +141,6 @@ TrainingUse use_of_training(const TrainingRun& run) {
   add_remarks(run, use);
   return use;
 }
-
-namespace {
-// Bytes of the states of one parameter: weights, gradients and optimizer; those that the GPUs share
-// by ZeRO stage.
-constexpr double all_states = 2.0 + 2.0 + 12.0;
-constexpr std::array shared_states{0.0, 12.0, 12.0 + 2.0, all_states};
-
-/// Of one token in all layers, and of its logits.
-double kept_bytes(const TransformerModel& model,
-                  std::int64_t sequence,
-                  Recomputation recomputation) {
-  const auto hidden = static_cast<double>(model.hidden);
-  const double queries = static_cast<double>(model.heads * model.head_size);
-  const double keys = static_cast<double>(model.kv_heads * model.head_size);
-  const double width = static_cast<double>(
-      model.ffn * (model.experts > 1 ? model.active_experts + model.shared_experts : 1));
-  const double scores = 5.0 * static_cast<double>(model.heads * sequence);
-  const double layer =
-      10.0 * hidden + 4.0 * queries + 4.0 * keys + (model.gated ? 6.0 : 4.0) * width;
-  const double kept = recomputation == Recomputation::none        ? layer + scores
-                      : recomputation == Recomputation::selective ? layer
-                                                                  : 2.0 * hidden;
-  return static_cast<double>(model.layers) * kept + 4.0 * hidden +
-         4.0 * static_cast<double>(model.vocabulary) +
-         (recomputation == Recomputation::full ? layer : 0.0);
-}
-}  // namespace
 
 MemoryAnswer training_memory(const MemoryQuestion& question) {
   MemoryAnswer answer;

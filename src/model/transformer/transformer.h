@@ -49,6 +49,9 @@ ForwardFlops forward_flops(const TransformerModel& model,
 /// What the backward pass computes again instead of keeping it: nothing, scores and their product
 /// with the values (Korthikanti et al., arXiv 2205.05198), or all layers.
 enum class Recomputation { none, selective, full };
+constexpr auto enum_words(Recomputation) {
+  return std::array{Word{"none", "none"}, Word{"selective", "selective"}, Word{"full", "full"}};
+}
 
 /// Weights of all layers together, without biases. Held as double: exact up to 2^53.
 ///   attention     layers ((2 heads + 2 kv_heads) head_size hidden); latent: queries and key-values
@@ -111,9 +114,3 @@ struct LayerGemm {
 /// UserError unless `tokens` is positive.
 std::vector<LayerGemm> layer_gemms(const TransformerModel& model, std::int64_t tokens);
 }  // namespace scaleworth::model
-
-namespace scaleworth {
-template <>
-inline constexpr std::array word_list<model::Recomputation>{
-    Word{"none", "none"}, Word{"selective", "selective"}, Word{"full", "full"}};
-}  // namespace scaleworth

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/transformer/utilisation.h"
 
+#include "src/core/files/csv.h"
 #include "src/model/roofline.h"
 
 #include <array>
@@ -114,6 +115,23 @@ std::optional<Denominator> measured_peak(const std::vector<ComputeCeiling>& ceil
   return std::nullopt;
 }
 
+std::optional<Denominator> measured_peak(const std::vector<GpuResult>& gpus,
+                                         std::string_view number_format,
+                                         int ranks) {
+  const auto format = from_key<NumberFormat>(number_format);
+  const auto [product, ordinal] = format ? slowest_steady(gpus, *format) : SlowestProduct{};
+  if (product == nullptr) return std::nullopt;
+  const char* const name = word_of(*format);
+  const auto& against = product->against;
+  return Denominator{product->rate.value * static_cast<double>(ranks),
+                     against ? Finding(FindingId::steady_products_of_peak,
+                                       name,
+                                       ordinal,
+                                       against->fraction.value,
+                                       against->basis)
+                             : Finding(FindingId::steady_products, name, ordinal)};
+}
+
 std::span<const ConventionWords> conventions() {
   return known_conventions;
 }
@@ -202,7 +220,7 @@ Finding datasheet_basis(const std::string& number_format, const DatasheetPeak& p
 
 PeakChoice choose_peaks(const PeakRequest& request) {
   const bool has_bf16 = request.gpu == nullptr || request.gpu->tensor.contains("bf16");
-  PeakChoice choice{request.number_format, {}, {}};
+  PeakChoice choice{lower_case(request.number_format), {}, {}};  // "BF16"
   std::string& format = choice.number_format;
   if (format.empty()) format = has_bf16 ? "bf16" : "fp16";
   if (request.given) choice.peaks.push_back({*request.given});

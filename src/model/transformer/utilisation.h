@@ -29,6 +29,10 @@ struct Denominator {
 /// The fp32 FMA ceiling of `ranks` single-threaded ranks, fastest instruction set: that of `ranks`
 /// workers at once where measured, else `ranks` times one worker's.
 std::optional<Denominator> measured_peak(const std::vector<ComputeCeiling>& ceilings, int ranks);
+/// `ranks` times the steady rate of the slowest GPU's products in that format.
+std::optional<Denominator> measured_peak(const std::vector<GpuResult>& gpus,
+                                         std::string_view number_format,
+                                         int ranks);
 
 // Ways in which papers and frameworks count the operations of training.
 

@@ -9,8 +9,8 @@ namespace {
 Point warned(const std::string& warning) {
   Point point;
   point.samples[Metric::wall_s] = {0.010, 0.010, 0.011};
-  point.stop_reason = "time budget: 1.0 s spent after 3 samples";
-  point.warnings = {warning};
+  point.stop_reason = {{FindingId::stated, "time budget: 1.0 s spent after 3 samples"}};
+  point.warnings = {{FindingId::stated, warning}};
   return point;
 }
 
@@ -18,7 +18,7 @@ ProbeRecord probe(const std::string& name, ProbeStatus status, const std::string
   ProbeRecord record;
   record.name = name;
   record.status = status;
-  record.reason = reason;
+  if (!reason.empty()) record.reason = Finding(FindingId::stated, reason);
   record.duration_s = status == ProbeStatus::measured ? 4.2 : 0.0;
   return record;
 }
@@ -70,7 +70,7 @@ Run complete_run() {
   run.probes[1].points = {warned("drift: the second half is 3 % slower than the first"),
                           warned("drift: the second half is 3 % slower than the first")};
   run.probes[5].losses = {{"discarded_samples", 12.0}};
-  run.warnings = {"virtualisation steal was 1.8 % of the run"};
+  run.warnings = {{FindingId::stated, "virtualisation steal was 1.8 % of the run"}};
   run.files = {"traces/strong_2.json"};
   return run;
 }
@@ -78,7 +78,7 @@ Run complete_run() {
 Run interrupted_run() {
   Run run = complete_run();
   run.complete = false;
-  run.interruption = "SIGINT after 21 s";
+  run.interruption = Finding(FindingId::stated, "SIGINT after 21 s");
   for (std::size_t i = 5; i < run.probes.size(); ++i) {
     run.probes[i] = probe(run.probes[i].name, ProbeStatus::pending);
   }

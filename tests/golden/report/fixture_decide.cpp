@@ -21,7 +21,7 @@ model::Decision breakdown_decision() {
   model::DecisionRequest request;
   request.metrics.prices = model::example::hourly(3.20);
   request.regimes = {{"on-demand", model::PricePart{1.0, {}}},
-                     {"spot", model::PricePart{0.30, {}}},
+                     {"spot", model::PricePart{0.30, {}, true}},
                      {"owned", model::PricePart{0.60, {}}}};
   return model::decide_table(model::example::breakdown_table(), request);
 }

@@ -36,7 +36,7 @@ Point point(int gpu, Setting parameters, double time, double spread, double cloc
   if (clock_hz > 0.0) {
     result.samples[Metric::clock_hz] = around(clock_hz, spread / 4.0);
   }
-  result.stop_reason = "time budget";
+  result.stop_reason = {{FindingId::stated, "time budget"}};
   return result;
 }
 
@@ -334,13 +334,8 @@ Run gpu_run() {
                         text("peer access, 18 NVLinks through switches"),
                         "cudaDeviceCanAccessPeer, NVML"}}}};
   run.gpu_links = {{0, 1, LinkKind::nvlink, 18}};
-  run.probes = {compute(),
-                memory(),
-                latency(),
-                own_products(),
-                together(),
-                transfers(),
-                launches()};
+  run.probes = {
+      compute(), memory(), latency(), own_products(), together(), transfers(), launches()};
   return run;
 }
 

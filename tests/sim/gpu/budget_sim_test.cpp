@@ -43,7 +43,7 @@ Bounded bounded_run(Suite suite, double slowness) {
 
 bool was_cut(const Run& run, const char* probe) {
   return std::ranges::count(find_probe(run, probe)->warnings,
-                            "what is missing was left out: this probe's time was over") > 0;
+                            Finding(FindingId::rest_out_of_time)) > 0;
 }
 
 std::size_t steady_products(const Run& run, const std::string& precision) {

@@ -66,10 +66,16 @@ double median_time(const Point& point) {
   return *median(series(point, Metric::wall_s));
 }
 
-bool mentions(const std::vector<std::string>& warnings, const std::string& text) {
-  return std::any_of(warnings.begin(), warnings.end(), [&](const std::string& warning) {
-    return warning.find(text) != std::string::npos;
-  });
+/// Which finding is nested, the last argument of the one warning with such an id and argument.
+std::vector<FindingId> reasons_of(const std::vector<Finding>& warnings,
+                                  FindingId id,
+                                  std::size_t place,
+                                  const Argument& argument) {
+  std::vector<FindingId> reasons;
+  for (const Finding& one : warnings)
+    if (one.id == id && one.arguments.at(place) == argument)
+      reasons.push_back(std::get<std::vector<Finding>>(one.arguments.back().value).front().id);
+  return reasons;
 }
 
 }  // namespace
@@ -99,10 +105,13 @@ TEST_CASE("wrong, too fast and broken algorithms are dropped, and said", "[gpu g
   Run run;
   RunRecorder recorder(run, probe_name::gpu_gemm);
   search_algorithm(session, subject, SearchEffort{}, recorder);
-  const std::vector<std::string>& warnings = find_probe(run, probe_name::gpu_gemm)->warnings;
-  CHECK(mentions(warnings, "heuristic 3 dropped (algorithm 3): row 17, column 5"));
-  CHECK(mentions(warnings, "heuristic 7 dropped (algorithm 7): invalid:"));
-  CHECK(mentions(warnings, "heuristic 9 dropped (algorithm 9): cublasLtMatmul"));
+  const std::vector<Finding>& warnings = find_probe(run, probe_name::gpu_gemm)->warnings;
+  const auto why_dropped = [&](int heuristic) {
+    return reasons_of(warnings, FindingId::heuristic_dropped, 1, heuristic);
+  };
+  CHECK(why_dropped(3) == std::vector{FindingId::stated});  // "row 17, column 5 ..."
+  CHECK(why_dropped(7) == std::vector{FindingId::rate_impossible});
+  CHECK(why_dropped(9) == std::vector{FindingId::stated});  // "cublasLtMatmul ..."
 }
 
 TEST_CASE("a library without an algorithm is nothing to measure", "[gpu gemm]") {
@@ -129,8 +138,8 @@ TEST_CASE("the sustained rate is that of the fallen clock, however hot or cold t
     CHECK_THAT(median_time(point),
                WithinRel(true_gemm_time(hopper(), cube_of(8192).problem, truth, 5, 1500e6), 0.003));
     CHECK(point.warnings.empty());
-    CHECK(point.stop_reason.find(heat_s > 1.0 ? "sustained after 2 s" : "sustained after 4 s") !=
-          std::string::npos);
+    CHECK(point.stop_reason.back().id == FindingId::rate_sustained);
+    CHECK(point.stop_reason.back().arguments.at(0) == (heat_s > 1.0 ? 2.0 : 4.0));
   }
 }
 
@@ -143,7 +152,8 @@ TEST_CASE("a clock that never settles is kept with a warning", "[gpu gemm]") {
   ChosenGemm gemm(device, cube_of(8192), {.wanted = 8, .recorded = false}, recorder);
   const Point point = gemm.steady(Pass::steady, {.maximum = Seconds(6.0), .drop = 0.01});
   REQUIRE(point.warnings.size() == 1);
-  CHECK(point.warnings.front().starts_with("not sustained after 6 s (over the window: clock -"));
+  CHECK(point.warnings.front().id == FindingId::rate_not_sustained);
+  CHECK(point.warnings.front().arguments.at(0) == 6.0);
 }
 
 TEST_CASE("the probe recovers burst and sustained rates by data and the best shape", "[gpu gemm]") {
@@ -213,7 +223,7 @@ TEST_CASE("a format that the library lacks is a warning, not a failure", "[gpu g
   RunRecorder recorder(run, probe_name::gpu_gemm);
   measure_gpu_gemm(devices, setting_of(devices), recorder);
   const ProbeRecord& record = *find_probe(run, probe_name::gpu_gemm);
-  CHECK(mentions(record.warnings, "n/a: tf32"));
+  CHECK(std::ranges::count(record.warnings, FindingId::product_not_available, &Finding::id) > 0);
   CHECK_FALSE(passes(record, "steady").empty());
 }
 
@@ -248,7 +258,11 @@ TEST_CASE("the user's own products replace the search and keep their names", "[g
   const std::vector<Point> burst = passes(record, "burst");
   REQUIRE(burst.size() == 1);
   CHECK(text_parameter(burst.front(), Parameter::name) == "up projection");
-  CHECK(mentions(record.warnings, "pad to 4096 x 1008 x 8192"));
+  const Finding padded(FindingId::sides_not_multiples, "fp8_e4m3", 16, 16, 4096, 1008, 8192);
+  const auto odd =
+      std::ranges::find(record.warnings, FindingId::product_not_available, &Finding::id);
+  REQUIRE(odd != record.warnings.end());
+  CHECK(odd->arguments.back() == padded);
 }
 
 TEST_CASE("all GPUs run alone and together, one point each", "[gpu gemm]") {

@@ -25,11 +25,12 @@ std::size_t points_of(const ProbeRecord& probe, int gpu) {
   });
 }
 
-bool warns(const ProbeRecord& probe, const std::string& words) {
-  return std::ranges::any_of(probe.warnings, [&](const std::string& warning) {
-    return warning.find(words) != std::string::npos;
-  });
+bool warns(const ProbeRecord& probe, FindingId id) {
+  return std::ranges::count(probe.warnings, id, &Finding::id) > 0;
 }
+
+const std::vector<Finding> gpu_0{{FindingId::number, 0}};
+const Finding other_three(FindingId::the_others, 3);
 
 constexpr std::array roofline_probes{probe_name::gpu_compute,
                                      probe_name::gpu_memory,
@@ -46,8 +47,8 @@ TEST_CASE("a GPU that is lost does not end the measuring of the others", "[gpu]"
   REQUIRE(points_of(probe, 0) == 2);
   REQUIRE(points_of(probe, 1) == 0);
   REQUIRE(points_of(probe, 2) == 0);
-  REQUIRE(warns(probe, "GPU 0 is lost"));
-  REQUIRE(warns(probe, "GPU 0: left out of the rest"));
+  REQUIRE(warns(probe, FindingId::setting_not_measured));
+  REQUIRE(std::ranges::count(probe.warnings, Finding(FindingId::gpu_left_out_of_rest, 0, 2)) == 1);
   REQUIRE(probe.warnings.size() == 4);  // a short look at two, two failures, left out
   // From then on the next of its kind is the one that is measured in full.
   const ProbeRecord& next = node.measure(probe_name::gpu_launch, Suite::standard);
@@ -65,12 +66,12 @@ TEST_CASE("wrong results are failed points, however many in a row, and the walk 
     SimNode node(truths);
     const ProbeRecord& probe = node.measure(name, Suite::quick);
     CHECK(probe.points.size() == settings);
-    CHECK_FALSE(warns(probe, "left out of the rest"));
+    CHECK_FALSE(warns(probe, FindingId::gpu_left_out_of_rest));
     std::vector<std::size_t> failed;
     for (std::size_t i = 0; i < probe.points.size(); ++i) {
       if (!series(probe.points[i], Metric::wall_s).empty()) continue;
       failed.push_back(i);
-      CHECK(probe.points[i].stop_reason.starts_with("failed: GPU 0: element 5 is 12.5"));
+      CHECK(probe.points[i].stop_reason.front().id == FindingId::setting_failed);
       CHECK(probe.points[i].setting == sound.run().probes.front().points[i].setting);
     }
     CHECK(failed == std::vector<std::size_t>{0, 1});
@@ -103,7 +104,7 @@ TEST_CASE("the read of the whole memory shrinks until it fits, and says so", "[g
   truths[0].fault.out_of_memory_above = Bytes(45e9);  // of 86e9
   SimNode node(truths);
   const ProbeRecord& probe = node.measure(probe_name::gpu_memory, Suite::standard);
-  REQUIRE(warns(probe, "three quarters"));
+  REQUIRE(warns(probe, FindingId::tried_with_less));
   std::int64_t largest = 0;
   for (const Point& point : probe.points) {
     largest = std::max(largest, integer_parameter(point, Parameter::working_set_bytes));
@@ -119,11 +120,16 @@ TEST_CASE("the GPUs after the first of a kind get a short look, which is said", 
     REQUIRE(points_of(memory, 0) > 20);
     // The whole memory is read of each, because slow regions of it show nowhere else.
     REQUIRE(points_of(memory, 3) == (suite == Suite::quick ? 1 : 2));
-    REQUIRE(warns(memory, "GPU 0 was measured in full, the other 3 by a short look, one large"));
+    REQUIRE(
+        std::ranges::count(
+            memory.warnings,
+            Finding(FindingId::others_measured_shortly, gpu_0, other_three, "one large read")) ==
+        1);
     const ProbeRecord& compute = node.measure(probe_name::gpu_compute, suite);
     REQUIRE(points_of(compute, 0) == 4);
     REQUIRE(points_of(compute, 3) == 0);
-    REQUIRE(warns(compute, "GPU 0 was measured in full, the other 3 not at all"));
+    REQUIRE(std::ranges::count(compute.warnings,
+                               Finding(FindingId::others_not_measured, gpu_0, other_three)) == 1);
   }
 }
 
@@ -153,7 +159,9 @@ TEST_CASE("without peer access copies are measured, kernels are not, and one war
   SimNode node(truths);
   const ProbeRecord& probe = node.measure(probe_name::gpu_transfer, Suite::standard);
   REQUIRE(probe.warnings.size() == 2);  // and the short look at GPU 1
-  REQUIRE(warns(probe, "no peer access from GPU 0 to 1, 1 to 0"));
+  const std::vector<Finding> pairs{{FindingId::one_to_other, 0, 1},
+                                   {FindingId::one_to_other, 1, 0}};
+  REQUIRE(std::ranges::count(probe.warnings, Finding(FindingId::no_peer_access, pairs)) == 1);
   for (const Point& point : probe.points) {
     const bool peers =
         text_parameter(point, Parameter::source) == "gpu" &&
@@ -170,8 +178,10 @@ TEST_CASE("a GPU that is lost among its products is replaced by an equal one", "
   truths[0].fault.lost_after = 150;  // in the second format
   SimNode node(truths);
   const ProbeRecord& probe = node.measure(probe_name::gpu_gemm, Suite::quick);
-  REQUIRE(warns(probe, "GPU 0 is lost"));
-  REQUIRE(warns(probe, "GPU 1, which is equal, takes its place from fp8_e4m3 on"));
+  const auto lost = std::ranges::find(probe.warnings, FindingId::equal_gpu_goes_on, &Finding::id);
+  REQUIRE(lost != probe.warnings.end());
+  REQUIRE(lost->arguments.at(1) == 1);
+  REQUIRE(lost->arguments.at(2) == "fp8_e4m3");
   REQUIRE(points_of(probe, 0) > 0);
   REQUIRE(points_of(probe, 0) + points_of(probe, 1) >= wanted);
   REQUIRE(points_of(probe, 2) == 0);
@@ -193,7 +203,9 @@ TEST_CASE("a GPU of another kind does not stand in for a lost one, and is measur
   SimNode node(truths);
   REQUIRE_THROWS_AS(node.measure(probe_name::gpu_gemm, Suite::quick), ProbeFailure);
   const ProbeRecord& probe = *find_probe(node.run(), probe_name::gpu_gemm);
-  REQUIRE(warns(probe, "no equal GPU is left to measure fp8_e4m3 and what follows"));
+  const auto lost = std::ranges::find(probe.warnings, FindingId::no_equal_gpu_left, &Finding::id);
+  REQUIRE(lost != probe.warnings.end());
+  REQUIRE(lost->arguments.at(1) == "fp8_e4m3");
   REQUIRE(points_of(probe, 0) > 0);
   REQUIRE(points_of(probe, 1) > points_of(probe, 0));
 }
@@ -205,7 +217,8 @@ TEST_CASE("every probe asks GPUs of little memory for no more than they have", "
   for (const char* probe : roofline_probes) {
     CAPTURE(probe);
     const ProbeRecord& record = node.measure(probe, Suite::standard);
-    REQUIRE_FALSE(warns(record, "out of memory"));
+    REQUIRE_FALSE(warns(record, FindingId::setting_not_measured));
+    REQUIRE_FALSE(warns(record, FindingId::tried_with_less));
   }
 }
 

@@ -141,8 +141,7 @@ double SimDevice::peak(NumberFormat format, bool tensor) const {
   const auto& rates = tensor ? truth_.tensor_cores : truth_.cuda_cores;
   const auto found = rates.find(format);
   if (found == rates.end()) {
-    throw NothingToMeasure(fmt::format(
-        "this GPU has no {} on its {} cores", key_of(format), tensor ? "tensor" : "CUDA"));
+    throw NothingToMeasure(FindingId::no_multiply_add, key_of(format));
   }
   return found->second * truth_.description.multiprocessors * clock_hz();
 }
@@ -219,7 +218,7 @@ double SimDevice::transfer_rate(const TransferWork& work) const {
 DeviceMeasured SimDevice::time_transfer(const TransferWork& work, const Target& target) {
   const bool peers = work.source.device && work.target.device && !(work.source == work.target);
   if (peers && work.engine == TransferEngine::kernel && !truth_.link.peer_access) {
-    throw NothingToMeasure("this GPU cannot reach the memory of the other");
+    throw NothingToMeasure(FindingId::kernels_cannot_reach, 0, 1);
   }
   const double directions = work.both_directions ? 2.0 : 1.0;
   begin_question(2.0 * directions * work.bytes);

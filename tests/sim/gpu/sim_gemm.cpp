@@ -102,7 +102,7 @@ probes::DeviceMeasured SimGemmSession::time(const probes::GemmCandidate& candida
     use_->heat_s += spent;
   }
   measured.time_s = rule.samples();
-  measured.stop_reason = rule.explanation();
+  measured.stop_reason = {rule.explanation()};
   measured.flops = probes::gemm_flops(problem_);
   measured.bytes = probes::gemm_footprint(problem_);
   return measured;

@@ -15,8 +15,8 @@ inline Point full_point() {
   point.amounts = {{Metric::flops, 1e9}};
   point.samples = {{Metric::wall_s, {0.1, 1.0 / 3.0, 5e-324}}, {Metric::cpu_s, {0.1, 0.2, 0.3}}};
   point.samples[Metric::cpu_s].sampling = {Sampling::Kind::mean, 20, 1e-8};
-  point.stop_reason = "converged";
-  point.warnings = {"drift"};
+  point.stop_reason = {{FindingId::sampling_converged, Finding(FindingId::median_within, 0.01)}};
+  point.warnings = {{FindingId::samples_rise, 0.05, 12, 1e-4}};
   return point;
 }
 
@@ -28,20 +28,21 @@ inline Run full_run() {
   run.command_line = {"scaleworth", "bench"};
   run.suite = "quick";
   run.complete = true;
-  run.interruption = "interrupted by signal 2";
+  run.interruption = Finding(FindingId::stated, "interrupted by signal 2");
   run.environment = {
       {"cpu", {{"cores", Value(std::int64_t{2}), "hwloc"}, {"clock", std::nullopt, "hidden"}}}};
   run.placement = RankPlacement{16, 2, true};
   run.gpu_links = {{0, 1, LinkKind::nvlink, 18}};
-  run.probes = {{"roofline.compute", ProbeStatus::measured, "", 1.5, {full_point()}, {}, {}},
-                {"comm.collectives",
-                 ProbeStatus::failed,
-                 "rank 1 was lost",
-                 0.25,
-                 {},
-                 {"one \"odd\" size"},
-                 {{"discarded_samples", 3.0}}}};
-  run.warnings = {"the host was busy"};
+  run.probes = {
+      {"roofline.compute", ProbeStatus::measured, std::nullopt, 1.5, {full_point()}, {}, {}},
+      {"comm.collectives",
+       ProbeStatus::failed,
+       Finding(FindingId::stated, "rank 1 was lost"),
+       0.25,
+       {},
+       {{FindingId::stated, "one \"odd\" size"}},
+       {{"discarded_samples", 3.0}}}};
+  run.warnings = {{FindingId::oversubscribed, 4, 2}};
   run.files = {"trace.json"};
   return run;
 }

@@ -98,7 +98,7 @@ TEST_CASE("the one stray row of a public table is named", "[collectives]") {
     points.push_back({Bytes(row.bytes), Seconds(1e-6 * row.time_us)});
   }
   // 22.25 us between 12.88 and 14.48 us; 13.34 us in place.
-  CHECK(fit_communication(points).at(1).strays == std::vector<Bytes>{Bytes(32.0)});
+  CHECK(fit_communication(points).at(1).outliers == std::vector<Bytes>{Bytes(32.0)});
 }
 
 TEST_CASE(

@@ -74,7 +74,7 @@ TEST_CASE("an exact line is recovered by both forms and the line is chosen", "[c
     CHECK(fit.segments[0].holds);
     CHECK_THAT(fit.segments[0].alpha.value.value(), WithinRel(10e-6, 1e-6));
     CHECK_THAT(fit.segments[0].beta.value.value(), WithinRel(1e-9, 1e-6));
-    CHECK(fit.strays.empty());
+    CHECK(fit.outliers.empty());
   }
   CHECK(*fits[0].held_out_error < 1e-6);
   // Half of the curve is the line itself, half a cubic in logarithms over a quadrupled size.
@@ -144,7 +144,7 @@ TEST_CASE("a change of protocol that shortens the time is kept, not named a stra
   };
   const auto fits = fit_communication(sweep(28, dropping));
   const CommunicationFit& fit = fits.at(1);
-  CHECK(fit.strays.empty());
+  CHECK(fit.outliers.empty());
   REQUIRE(fit.segments.size() == 2);
   CHECK(fit.segments[1].smallest == Bytes(65536.0));
   // Between 32 KiB and 64 KiB the step was not seen: the interval holds both protocols.
@@ -163,7 +163,7 @@ TEST_CASE("stray samples are named and neither move the line nor make a range", 
   points[25].time = points[25].time * 3.0;
   const auto fits = fit_communication(points);
   for (const CommunicationFit& fit : fits) {
-    CHECK(fit.strays ==
+    CHECK(fit.outliers ==
           std::vector<Bytes>{
               points[2].message, points[13].message, points[20].message, points[25].message});
     CHECK_THAT(fit.segments[0].alpha.value.value(), WithinRel(10e-6, 0.01));
@@ -186,8 +186,8 @@ TEST_CASE("thousands of noisy sizes are smoothed, within ranges whose boundary s
   }
   const auto fits = fit_communication(points);
   REQUIRE(choose_fit(fits) == 1);
-  CHECK(fits[1].strays.size() >= 40);  // of 45
-  CHECK(fits[1].strays.size() <= 50);
+  CHECK(fits[1].outliers.size() >= 40);  // of 45
+  CHECK(fits[1].outliers.size() <= 50);
   for (const TimedSize& point : points) {
     const double bytes = point.message.value();
     if (std::abs(bytes / 1e6 - 1.0) < 0.02) continue;

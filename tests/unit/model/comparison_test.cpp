@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/model/comparison.h"
-
 #include "src/core/run.h"
+#include "src/model/acceptance.h"
 #include "tests/catch.h"
 
 #include <cmath>
@@ -76,16 +75,16 @@ TEST_CASE("what ran may differ, what was asked may not", "[compare]") {
   CHECK_FALSE(apart.unmatched[1].of_a);
 }
 
-TEST_CASE("single values have the scatter of their neighbours, and fewer than four sizes none",
+TEST_CASE("single values have the scatter of their neighbours, and fewer than three sizes none",
           "[compare]") {
   std::vector<Figure> a;
   std::vector<Figure> b;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 2; ++i) {
     a.push_back(bandwidth(1024 << i, {1.0}));
     b.push_back(bandwidth(1024 << i, {1.1}));
   }
   CHECK(first_size(compare(a, b)).noise == NoiseBasis::none);
-  for (int i = 3; i < 6; ++i) {
+  for (int i = 2; i < 6; ++i) {
     a.push_back(bandwidth(1024 << i, {1.0}));
     b.push_back(bandwidth(1024 << i, {1.1}));
   }
@@ -182,6 +181,10 @@ TEST_CASE("without repeats a check cannot tell; with them it passes, warns or fa
   const CheckResult wide = result({1.0, 1.3, 0.7}, {0.9, 1.2, 0.6});
   CHECK(wide.status == CheckStatus::cannot_tell);
   CHECK(wide.figures.at(0).runs_needed.value_or(0) > 10);
+  // Of two runs a side, s = 0.0142 of ln: 2 (s / ln 0.95)^2 = 0.154; with t of two degrees of
+  // freedom 0.154 (2.920 + 1.061)^2 = 2.4 runs, with the four of three runs 0.154 (2.132 + 0.941)^2
+  // = 1.5.
+  CHECK(result({1.00, 1.02}, {0.97, 0.99}).figures.at(0).runs_needed == 3);
 }
 
 namespace {

@@ -38,34 +38,22 @@ GpuResult gpu(int ordinal, double rate) {
   return result;
 }
 
-std::vector<ScalingResult> rows() {
-  ScalingResult result;
-  result.mode = BatchScaling::strong;
-  DecisionRow row;
-  row.count = 2;
-  row.time.value = Seconds(0.05);
-  result.rows.push_back(row);
-  return {result};
-}
-
 }  // namespace
 
 TEST_CASE("a GPU step's MFU stands under the slowest GPU's products", "[gpu]") {
-  auto scaling = rows();
-  add_gpu_utilisation(run_of("bf16"), {gpu(0, 800e12), gpu(1, 500e12)}, scaling);
+  const auto scaling =
+      analyse_scaling(run_of("bf16"), {}, {}, {gpu(0, 800e12), gpu(1, 500e12)}, {});
   // 40 TFLOP in 50 ms are 800 TFLOP/s; two GPUs of 500
   REQUIRE_THAT(*scaling[0].rows[0].trained.mfu_measured, WithinRel(0.8, 1e-9));
   REQUIRE(scaling[0].rows[0].trained.mfu_basis == Finding(FindingId::steady_products, "bf16", 1));
 }
 
 TEST_CASE("steps in fp32 are not compared with GPUs", "[gpu]") {
-  auto scaling = rows();
-  add_gpu_utilisation(run_of("fp32"), {gpu(0, 800e12)}, scaling);
+  const auto scaling = analyse_scaling(run_of("fp32"), {}, {}, {gpu(0, 800e12)}, {});
   REQUIRE_FALSE(scaling[0].rows[0].trained.mfu_measured);
 }
 
 TEST_CASE("without measured products a GPU step has no measured MFU", "[gpu]") {
-  auto scaling = rows();
-  add_gpu_utilisation(run_of("bf16"), {GpuResult{}}, scaling);
+  const auto scaling = analyse_scaling(run_of("bf16"), {}, {}, {GpuResult{}}, {});
   REQUIRE_FALSE(scaling[0].rows[0].trained.mfu_measured);
 }

@@ -389,5 +389,6 @@ TEST_CASE("a PCIe link's rate follows from generation and width", "[gpu]") {
   // 32 GT/s x 128/130 / 8 bits x 16 lanes = 63.0 GB/s.
   CHECK_THAT(pcie_rate(5, 16)->value(), WithinRel(63.015e9, 1e-4));
   CHECK_THAT(pcie_rate(3, 8)->value(), WithinRel(7.877e9, 1e-4));
+  CHECK_THAT(pcie_rate(6, 16)->value(), WithinRel(118.0e9, 1e-4));  // 16 lanes of 64 Gbit/s, 236 of 256 bytes
   CHECK_FALSE(pcie_rate(9, 16).has_value());
 }

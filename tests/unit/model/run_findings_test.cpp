@@ -26,15 +26,16 @@ bool warns(const model::RunFindings& findings, const Finding& of) {
 TEST_CASE("the findings warn of an interrupted run and failed probes", "[findings]") {
   Run run = whole_run();
   run.complete = false;
-  run.interruption = "SIGINT";
+  const Finding signal(FindingId::stated, "SIGINT");
+  const Finding lost(FindingId::stated, "rank 1 was lost");
+  run.interruption = signal;
   probe(run, probe_name::comm_collectives).status = ProbeStatus::failed;
-  probe(run, probe_name::comm_collectives).reason = "rank 1 was lost";
+  probe(run, probe_name::comm_collectives).reason = lost;
   probe(run, probe_name::roofline_gemm).status = ProbeStatus::skipped;
-  probe(run, probe_name::roofline_gemm).reason = "no OpenBLAS";
+  probe(run, probe_name::roofline_gemm).reason = Finding(FindingId::stated, "no OpenBLAS");
   const auto findings = found(run);
-  CHECK(warns(findings, {FindingId::run_not_complete, "SIGINT"}));
-  CHECK(warns(findings,
-              {FindingId::probe_failed_because, probe_name::comm_collectives, "rank 1 was lost"}));
+  CHECK(warns(findings, {FindingId::run_not_complete, signal}));
+  CHECK(warns(findings, {FindingId::probe_failed_because, probe_name::comm_collectives, lost}));
   // The one skipped stands under "not measured"; it says nothing against what was measured.
   CHECK(std::ranges::none_of(findings.warnings, [](const Finding& of) {
     return !of.arguments.empty() && of.arguments.front() == probe_name::roofline_gemm;

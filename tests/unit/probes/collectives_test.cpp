@@ -134,6 +134,15 @@ TEST_CASE("the sum over ranks is what an all-reduce must give", "[pattern]") {
   REQUIRE_FALSE(find_error(sum, expected_result(Collective::all_reduce, shape, 1, 3)));
 }
 
+TEST_CASE("sums beyond the whole numbers of fp32 are refused, not called wrong", "[pattern]") {
+  const MessageShape shape = message_shape(Collective::all_reduce, Bytes(4096.0), 8209);
+  // 8208 (1023 + 1020) = 16,768,944 < 2^24 = 16,777,216.
+  CHECK_NOTHROW(expected_result(Collective::all_reduce, shape, 0, 8208));
+  CHECK_THROWS_AS(expected_result(Collective::all_reduce, shape, 0, 8209), ProbeFailure);
+  CHECK_THROWS_AS(expected_result(Collective::reduce_scatter, shape, 0, 8209), ProbeFailure);
+  CHECK_NOTHROW(expected_result(Collective::broadcast, shape, 1, 8209));
+}
+
 TEST_CASE("an exchanged block is right in its place only", "[pattern]") {
   const MessageShape shape = message_shape(Collective::all_to_all, Bytes(16.0), 2);
   const auto expected = expected_result(Collective::all_to_all, shape, 1, 2);
@@ -198,7 +207,7 @@ class FakeGroup : public RankGroup {
   Bytes available_memory_per_rank() const override { return Bytes(4096.0); }
   CollectiveMeasured time_collective(const CollectiveWork& work, const StoppingTarget&) override {
     const double time_s = 1e-6 + 1e-9 * work.message.value();
-    return {work.message, {time_s}, {{0, Rank{0}, 0, 10}, {0, Rank{1}, 1, 12}}, "one", {}, 3};
+    return {work.message, {time_s}, {{0, Rank{0}, 0, 10}, {0, Rank{1}, 1, 12}}, {}, {}, 3};
   }
   TrainingMeasured train(const TrainingWork&) override { return {}; }
 
@@ -217,7 +226,7 @@ class KeepingRecorder : public Recorder {
     columns = header;
     rows.insert(rows.end(), more.begin(), more.end());
   }
-  void warn(const std::string& warning) override { warnings.push_back(warning); }
+  void warn(const Finding& warning) override { warnings.push_back(warning); }
   void lose(const std::string&, double) override {}
   void progress(double fraction, const std::string&) override { fractions.push_back(fraction); }
 
@@ -225,7 +234,7 @@ class KeepingRecorder : public Recorder {
   std::string file;
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
-  std::vector<std::string> warnings;
+  std::vector<Finding> warnings;
   std::vector<double> fractions;
 };
 
@@ -246,7 +255,7 @@ TEST_CASE("the quick sweep has 14 sizes, the standard one 26", "[sweep]") {
   // 2^3, 2^5, ... 2^25, 2^20 and 2^26: 14; 2^3 ... 2^28: 26; times 6 collectives and 2 modes.
   REQUIRE(plan_sweep(Suite::quick, 2, plenty).settings.size() == 14 * 6 * 2);
   REQUIRE(plan_sweep(Suite::standard, 2, plenty).settings.size() == 26 * 6 * 2);
-  REQUIRE(plan_sweep(Suite::quick, 2, plenty).left_out.empty());
+  REQUIRE_FALSE(plan_sweep(Suite::quick, 2, plenty).left_out);
 }
 
 TEST_CASE("a sweep of the user's sizes and collectives has these only", "[sweep]") {
@@ -312,7 +321,7 @@ TEST_CASE("sizes whose buffers do not fit are left out and said", "[sweep]") {
             Bytes(32.0 * 1024 * 1024));
   }
   // All-reduce of 32 MiB has two buffers of 32 MiB.
-  REQUIRE(plan.left_out.starts_with("messages from 32 MiB up were left out"));
+  REQUIRE(plan.left_out == Finding(FindingId::messages_left_out, 32.0, 64.0));
 }
 
 TEST_CASE("the order is random and the same each time", "[sweep]") {

@@ -48,9 +48,8 @@ TEST_CASE("short memory ends the working sets early, and says so", "[roofline]")
   setting.available_memory = Bytes(64.0 * mebibyte);
   // An eighth of 64 MiB, for two workers.
   REQUIRE(working_sets(setting, 2).back().value() == 4.0 * mebibyte);
-  REQUIRE(memory_shortage(setting, 2).value() ==
-          "2 workers: working sets above 4.0 MiB each left out, 64.0 MiB would be 4 times the last "
-          "cache: 64.0 MiB of memory are available and an eighth is used");
+  REQUIRE(memory_shortage(setting, 2) ==
+          Finding(FindingId::working_sets_left_out, 2, 4.0, 64.0, 4.0, 64.0));
 }
 
 TEST_CASE("hardly any memory still leaves one working set of a page", "[roofline]") {
@@ -136,7 +135,7 @@ class NotingMachine : public Machine {
     largest_demand = std::max(largest_demand, demand);
     return {.samples = {.wall_s = {2.0, 2.0},
                         .cpu_s = {4.0, 4.0},
-                        .stop_reason = "enough",
+                        .stop_reason = {{FindingId::stated, "enough"}},
                         .warnings = {}},
             .flops = Flops(10.0),
             .bytes = Bytes(20.0),
@@ -152,12 +151,12 @@ class KeepingRecorder : public Recorder {
   void add_rows(const std::string&,
                 const std::vector<std::string>&,
                 const std::vector<std::vector<std::string>>&) override {}
-  void warn(const std::string& warning) override { warnings.push_back(warning); }
+  void warn(const Finding& warning) override { warnings.push_back(warning); }
   void lose(const std::string&, double) override {}
   void progress(double fraction, const std::string&) override { fractions.push_back(fraction); }
 
   std::vector<Point> points;
-  std::vector<std::string> warnings;
+  std::vector<Finding> warnings;
   std::vector<double> fractions;
 };
 
@@ -182,7 +181,7 @@ TEST_CASE("the compute probe records every isa, precision and worker count", "[r
     REQUIRE(amount(point, Metric::flops) == 10.0);
     REQUIRE(series(point, Metric::wall_s) == std::vector<double>{2.0, 2.0});
     REQUIRE(series(point, Metric::cpu_s) == std::vector<double>{4.0, 4.0});
-    REQUIRE(point.stop_reason == "enough");
+    REQUIRE(point.stop_reason == std::vector<Finding>{{FindingId::stated, "enough"}});
   }
   REQUIRE(seen.size() == 8);  // 2 x 2 x 2
   REQUIRE(recorder.points.size() == 8);

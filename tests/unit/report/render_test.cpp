@@ -258,9 +258,34 @@ TEST_CASE("the JSON report parses, has its version and null for what is absent",
 
 TEST_CASE("text that is not UTF-8 does not break the JSON report", "[json]") {
   Run run = fixture::complete_run();
-  run.warnings = {"bad \xff byte"};
+  run.warnings = {{FindingId::stated, "bad \xff byte"}};
   const std::string text = render(run, model::Analysis{}, fixture::options(Format::json));
   REQUIRE(nlohmann::json::parse(text)["run"]["warnings"].size() == 1);
+}
+
+TEST_CASE("a finding whose values do not fit its words is said by its name", "[report]") {
+  CHECK(said(Finding(FindingId::oversubscribed)) ==
+        "oversubscribed with values that its words do not fit: ");
+  CHECK(said(Finding(FindingId::oversubscribed, "many", 2.5)) ==
+        "oversubscribed with values that its words do not fit: many, 2.5");
+  CHECK(said(Finding(FindingId::finding_not_known, "of_next_year")) ==
+        "a finding that this version does not know: of_next_year");
+  Run run = fixture::complete_run();
+  run.probes.back().reason = FindingId::of_run_number;
+  const Finding odd(FindingId::samples_rise, "a", std::vector<Finding>{FindingId::two_modes});
+  run.warnings = {odd};
+  run.probes.front().warnings = {odd};
+  run.interruption = Finding(FindingId::rate_not_sustained, 1, std::vector{odd});
+  for (const Format format :
+       {Format::text, Format::markdown, Format::csv, Format::json, Format::html})
+    CHECK_FALSE(render(run, model::Analysis{}, fixture::options(format)).empty());
+  for (std::size_t i = 0; i < std::size(finding_keys); ++i) {
+    const auto id = static_cast<FindingId>(i);
+    CHECK_NOTHROW(sentence(Finding(id)));
+    CHECK_NOTHROW(sentence(Finding(id, "text", "text", "text", "text", "text", "text", "text")));
+    CHECK_NOTHROW(sentence(Finding(id, -1, -2, -3, -4, -5, -6, -7)));
+    CHECK_NOTHROW(sentence(Finding(id, std::nan(""), 1e300, -1e300, 0.0, odd, odd, odd)));
+  }
 }
 
 TEST_CASE("format names are those of the command line", "[report]") {

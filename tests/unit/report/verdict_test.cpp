@@ -82,7 +82,7 @@ TEST_CASE("the verdict is the count of least cost x time, and names cheapest and
            std::string::npos;
   };
   REQUIRE(std::ranges::any_of(verdict.lines, names_all));
-  REQUIRE(verdict.headline.find("; 4 saves 10.0 ms") != std::string::npos);
+  REQUIRE(verdict.headline.find("; 4 would save 10.0 ms") != std::string::npos);
 }
 
 TEST_CASE("one count is not enough for a verdict", "[verdict]") {
@@ -136,11 +136,11 @@ TEST_CASE("a run beside other programs never reads like a clean one", "[verdict]
           "By the figures alone 2 would be the balanced count (least cost x time).");
 }
 
-TEST_CASE("a doubt is cut where the first sentence would be too long, the action never",
+TEST_CASE("a warning is cut where the first sentence would be too long, the action never",
           "[verdict]") {
-  std::string long_doubt = "a";
-  for (int i = 1; i < 40; ++i) long_doubt += fmt::format(" w{}", i);
-  const std::string sentence = not_reliable(long_doubt, 3, "measure 1 again, with the work of 8");
+  std::string long_warning = "a";
+  for (int i = 1; i < 40; ++i) long_warning += fmt::format(" w{}", i);
+  const std::string sentence = not_reliable(long_warning, 3, "measure 1 again, with the work of 8");
   // 2 words before it, 8 behind it: 19 words of it and the dots that say that it is cut.
   CHECK(word_count(sentence) == most_first_words);
   CHECK(sentence.find("w18 ...; measure 1 again, with the work of 8.") != std::string::npos);

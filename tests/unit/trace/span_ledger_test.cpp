@@ -156,7 +156,8 @@ TEST_CASE("what the ledger could not read becomes a warning of every point", "[l
   Timeline timeline = straggling_steps({0, 300}, 1);
   timeline.spans.push_back(span(0, Activity::compute, 50, 10));
   const auto points = trace::ledger_points({}, trace::build_ledger(timeline));
-  REQUIRE(points.at(1).warnings == std::vector<std::string>{"ledger: invalid_spans = 1"});
+  REQUIRE(points.at(1).warnings ==
+          std::vector<Finding>{{FindingId::ledger_lost, "invalid_spans", 1}});
 }
 
 using scaleworth::StepLedger;

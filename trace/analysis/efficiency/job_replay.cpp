@@ -24,6 +24,13 @@ double sum_of_squares(const std::vector<double>& values, std::size_t block) {
   return squares;
 }
 
+/// Of a rank.
+template <class Visit>
+void each_compute(std::vector<ReplayGraph>& runs, std::size_t rank, Visit visit) {
+  for (ReplayGraph& run : runs)
+    for (NodeIndex i = run.ranks[rank].first; i < run.ranks[rank].last; ++i)
+      if (run.devices[i].kind == DeviceNode::Kind::compute) visit(run.devices[i]);
+}
 }  // namespace
 
 /// Compute of a run, cut into pieces by how often each operation occurs, such as micro-batches: the
@@ -124,10 +131,12 @@ struct LatePieces {
   bool vary = false;    // how much longer its pieces take changes from one to the next
 };
 
-/// Of the ranks of a group, against the `usual` pieces of the same time. A piece is late that takes
-/// longer by 3 % and more and by six times the spread of all of the group's: the median distance,
-/// 1 / 1.4826 of a normal's standard deviation. Late pieces gather on a rank when chance would put
-/// so many of them on any one rank in fewer than one of a thousand groups.
+/// Of the ranks of a group, against the `usual` pieces of the same time, of two the shorter one. A
+/// piece is late that takes longer by 3 % and more and by six times the spread of all of the
+/// group's: the median distance, 1 / 1.4826 of a normal's standard deviation; of two ranks, of
+/// which one may be late in half of the pieces, the distance from the piece before. Late pieces
+/// gather on a rank when chance would put so many of them on any one rank in fewer than one of a
+/// thousand groups.
 std::vector<LatePieces> late_pieces(const Pieces& pieces,
                                     const std::vector<Place>& ranks,
                                     const std::vector<double>& usual) {
@@ -144,9 +153,13 @@ std::vector<LatePieces> late_pieces(const Pieces& pieces,
   for (std::size_t piece = 0; piece < pieces.count; ++piece) {
     double all = 0.0;
     for (std::size_t kind = 0; kind < kinds; ++kind) all += usual[piece * kinds + kind];
+    // In the middle between two, a late one's partner would mirror it.
+    const auto time = [&](Place one) { return pieces.time(one.index, piece); };
+    if (ranks.size() == 2) all = std::min(time(ranks[0]), time(ranks[1]));
     for (std::size_t i = 0; i < ranks.size() && all > 0.0; ++i) {
-      beyond[i].push_back(pieces.time(ranks[i].index, piece) / all - 1.0);
-      distances.push_back(std::abs(beyond[i].back()));
+      const double from = ranks.size() == 2 && !beyond[i].empty() ? beyond[i].back() : 0.0;
+      beyond[i].push_back(time(ranks[i]) / all - 1.0);
+      distances.push_back(std::abs(beyond[i].back() - from));
     }
   }
   const double spread = sigma_per_mad * median(distances).value_or(0.0);
@@ -160,11 +173,8 @@ std::vector<LatePieces> late_pieces(const Pieces& pieces,
   const auto n = static_cast<double>(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     found[i].gather = counts[i] >= fewest && n * binomial_tail(counts[i], all, 1.0 / n) < rare;
-    const auto count = static_cast<double>(beyond[i].size());
-    const double mean = std::accumulate(beyond[i].begin(), beyond[i].end(), 0.0) / count;
-    double squares = 0.0;
-    for (const double one : beyond[i]) squares += (one - mean) * (one - mean);
-    found[i].vary = std::sqrt(squares / count) > std::max(least_variation, 3.0 * spread);
+    const double deviation = std::sqrt(moments_of(beyond[i]).of_one.variance);
+    found[i].vary = deviation > std::max(least_variation, 3.0 * spread);
   }
   return found;
 }
@@ -274,15 +284,12 @@ std::vector<double> JobReplay::number_operations() {
     auto number = remembered(recording.names, [&](std::string_view name) {
       return numbers.emplace(name, static_cast<std::uint32_t>(numbers.size())).first->second;
     });
-    for (ReplayGraph& run : runs)
-      for (NodeIndex i = run.ranks[rank].first; i < run.ranks[rank].last; ++i) {
-        DeviceNode& node = run.devices[i];
-        if (node.kind != DeviceNode::Kind::compute) continue;
-        node.operation = number(recording.device_events[node.event].name);
-        sums.resize(numbers.size());
-        sums[node.operation] += static_cast<double>(node.end - node.start);
-        totals_[rank] += static_cast<double>(node.end - node.start);
-      }
+    each_compute(runs, rank, [&](DeviceNode& node) {
+      node.operation = number(recording.device_events[node.event].name);
+      sums.resize(numbers.size());
+      sums[node.operation] += static_cast<double>(node.end - node.start);
+      totals_[rank] += static_cast<double>(node.end - node.start);
+    });
   }
   return sums;
 }
@@ -320,15 +327,18 @@ PieceVariance JobReplay::variance_of(const Pieces& pieces,
           roots * roots};
 }
 
-/// By the ranks that are not slow.
+/// By the ranks that are not slow, and on which no late pieces gather. Of two ranks the other one
+/// mirrors what a late one takes longer.
 bool JobReplay::rotates(const Pieces& pieces, const std::vector<PieceVariance>& variances) const {
   constexpr double least_correlation = 0.5;  // half of the variance is common to all operations
   constexpr double least_deviation = 0.02;   // see the header; less is the kernels' own noise
+  const auto late = [&](Place one) { return slow_[one.index] || often_late_[one.index]; };
   PieceVariance sum;
   double all = 0.0;
   double count = 0.0;
   for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
-    if (slow_[rank]) continue;
+    const std::vector<Place>& ranks = groups_[group_of_[rank]].ranks;
+    if (late(place_at(rank)) || (ranks.size() == 2 && std::ranges::any_of(ranks, late))) continue;
     sum.whole += variances[rank].whole;
     sum.independent += variances[rank].independent;
     sum.alike += variances[rank].alike;
@@ -405,18 +415,14 @@ void JobReplay::set_as_peers(Pieces& pieces) {
   });
   const std::vector<bool> by_pieces = as_peers_;
   set_operations_as_peers();
-  for (ReplayGraph& run : runs)
-    for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
-      float pace = 1.0F;
-      const RankSpan span = by_pieces[rank] ? run.ranks[rank] : RankSpan{};
-      for (NodeIndex i = span.first; i < span.last; ++i) {
-        DeviceNode& node = run.devices[i];
-        if (std::ranges::count(pieces.operations, node.operation) > 0)
-          pace = node.typical;
-        else
-          node.typical = pace;
-      }
-    }
+  for (std::size_t rank = 0; rank < totals_.size(); ++rank) {
+    float pace = 1.0F;
+    const auto follow = [&](DeviceNode& node) {
+      const bool in_piece = std::ranges::count(pieces.operations, node.operation) > 0;
+      (in_piece ? pace : node.typical) = in_piece ? node.typical : pace;
+    };
+    if (by_pieces[rank]) each_compute(runs, rank, follow);
+  }
 }
 
 /// Of slow ranks whose pieces are alike: each operation takes as long as on the peers that are not
@@ -426,14 +432,9 @@ void JobReplay::set_operations_as_peers() {
   // Of the rank's time; presumed: with less its peers do other work.
   constexpr double least_shared = 0.9;
   std::vector<std::vector<double>> times(totals_.size());  // ns by rank and operation
-  const auto each_compute = [&](std::size_t rank, auto visit) {
-    for (ReplayGraph& run : runs)
-      for (NodeIndex i = run.ranks[rank].first; i < run.ranks[rank].last; ++i)
-        if (run.devices[i].kind == DeviceNode::Kind::compute) visit(run.devices[i]);
-  };
   const auto times_of = [&](std::size_t rank) -> std::vector<double>& {
     if (times[rank].empty())
-      each_compute(rank, [&](const DeviceNode& node) {
+      each_compute(runs, rank, [&](const DeviceNode& node) {
         if (times[rank].size() <= node.operation) times[rank].resize(node.operation + 1);
         times[rank][node.operation] += static_cast<double>(node.end - node.start);
       });
@@ -453,7 +454,7 @@ void JobReplay::set_operations_as_peers() {
     for (std::size_t i = 0; i < own.size(); ++i) shared += usual[i] > 0.0 ? own[i] : 0.0;
     if (shared < least_shared * totals_[rank]) continue;
     as_peers_[rank] = true;
-    each_compute(rank, [&](DeviceNode& node) {
+    each_compute(runs, rank, [&](DeviceNode& node) {
       const std::size_t i = node.operation;
       node.typical = usual[i] > 0.0 && own[i] > 0.0 ? static_cast<float>(usual[i] / own[i]) : 1.0F;
     });

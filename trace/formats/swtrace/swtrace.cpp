@@ -339,7 +339,7 @@ std::vector<Recording> read_recording(ByteSource& source) {
   auto [recording, device_ranks] = assembler.finish(source.name());
   if (unknown > 0) recording.losses["frames_of_a_later_version"] += unknown;
   if (malformed > 0) recording.losses["malformed_frames"] += malformed;
-  if (frames.lost_bytes() > 0) recording.losses["truncated_bytes"] += frames.lost_bytes();
+  if (frames.lost_bytes() > 0) recording.losses[loss_name::truncated_bytes] += frames.lost_bytes();
   if (!frames.damage().empty())
     recording.remarks.emplace_back(FindingId::frames_damaged, frames.damage());
   if (!ended) recording.remarks.emplace_back(FindingId::recording_not_ended);

@@ -87,7 +87,7 @@ TEST_CASE("models of different size on more GPUs are compared by their FLOPs", "
   const auto rows = model::decision_rows(table, {});
   CHECK_THAT(rows.back().efficiency.value, WithinRel(163.0 / 137.0, 1e-9));
   CHECK(table.growing_models);
-  CHECK(table.doubts.empty());
+  CHECK(table.warnings.empty());
 }
 
 TEST_CASE("repeats with names are one count, with their interval", "[decide]") {

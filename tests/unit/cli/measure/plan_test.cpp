@@ -86,7 +86,7 @@ TEST_CASE("over a network the collectives take what --time leaves", "[plan]") {
   REQUIRE(fitting_plan(setting, options).probes[0].estimate == Seconds(20.0));
   options.time = "60";
   const Plan plan = fitting_plan(setting, options);
-  REQUIRE(plan.probes[0].left_out.empty());
+  REQUIRE_FALSE(plan.probes[0].left_out);
   REQUIRE_THAT(plan.total().value(), WithinRel(60.0, 0.02));
   REQUIRE(setting.collectives_budget == plan.probes[0].estimate);
 }
@@ -113,7 +113,7 @@ Plan three_probes() {
 std::string names_of(const Plan& plan) {
   std::string names;
   for (const PlannedProbe& probe : plan.probes)
-    if (probe.left_out.empty()) names += probe.name + " ";
+    if (!probe.left_out) names += probe.name + " ";
   return names;
 }
 }  // namespace
@@ -139,8 +139,7 @@ TEST_CASE("a time limit leaves out what matters least, with the reason", "[plan]
   plan = three_probes();
   plan.fit(Seconds(34.0));
   CHECK(names_of(plan) == "roofline.gpu.together step.training ");
-  CHECK(plan.probes.front().left_out ==
-        "--time 34 s: it takes about 5 s, and what matters more leaves 1 s");
+  CHECK(plan.probes.front().left_out == Finding(FindingId::beyond_time_limit, 34.0, 5.0, 1.0));
   CHECK(plan.total() == Seconds(33.0));
   // What fits beside what does not is measured.
   plan = three_probes();

@@ -52,9 +52,9 @@ TEST_CASE("the end of a probe and an interruption are written at once", "[run]")
   run.probes[0].status = ProbeStatus::skipped;
   directory.save(run);
   REQUIRE(read_run(temporary.path()).probes[0].status == ProbeStatus::skipped);
-  run.interruption = "interrupted by signal 15";
+  run.interruption = Finding(FindingId::stated, "interrupted by signal 15");
   directory.save(run);
-  REQUIRE(read_run(temporary.path()).interruption == "interrupted by signal 15");
+  REQUIRE(read_run(temporary.path()).interruption == run.interruption);
 }
 
 TEST_CASE("a directory that holds a run is not written again", "[run]") {
@@ -163,9 +163,11 @@ TEST_CASE("the schema check sees a renamed member, a wrong type and an unknown s
   document["probes"][0]["status"] = "maybe";
   document["suite"] = 3;
   document["extra"] = 1;
+  document["interruption"] = "a sentence";
+  document["warnings"][0]["arguments"][0] = true;
   document["probes"][0]["points"][0]["samples"]["wall_s"][0] = nullptr;
   const std::string problems = check(document);
-  REQUIRE(std::count(problems.begin(), problems.end(), '\n') == 4);
+  REQUIRE(std::count(problems.begin(), problems.end(), '\n') == 6);
 }
 
 TEST_CASE("of two runs that want one directory the second is refused", "[run]") {
@@ -184,7 +186,7 @@ TEST_CASE("of a run that was killed its ranks' results are read, with a warning"
   run.probes[0].name = "comm.collectives";
   run.probes[1].name = "roofline.memory";
   run.probes[1].status = ProbeStatus::failed;
-  run.probes[1].reason = "no memory";
+  run.probes[1].reason = FindingId::out_of_memory;
   whole.save(run);
   RunDirectory ranks(temporary.path() / "run" / ranks_folder_name);
   Run measured;
@@ -196,15 +198,16 @@ TEST_CASE("of a run that was killed its ranks' results are read, with a warning"
   measured.probes[1].status = ProbeStatus::measured;
   measured.probes[2].name = "step.ledger";
   measured.probes[2].status = ProbeStatus::measured;
-  measured.warnings = {"the clock wandered"};
+  measured.warnings = {FindingId::sys_hidden};
   ranks.save(measured);
   const Run read = read_run(whole.path());
   REQUIRE(read.probes.size() == 3);
   CHECK(read.probes[0].points.size() == 1);
-  CHECK(read.probes[1].reason == "no memory");
+  CHECK(read.probes[1].reason == Finding(FindingId::out_of_memory));
   REQUIRE(read.warnings.size() == 2);
-  CHECK(read.warnings[0] == "the clock wandered");
-  CHECK(read.warnings[1].find("ranks/run.json") != std::string::npos);
+  CHECK(read.warnings[0] == Finding(FindingId::sys_hidden));
+  CHECK(read.warnings[1] ==
+        Finding(FindingId::ranks_not_taken_over, (whole.path() / "ranks" / "run.json").string()));
 }
 
 TEST_CASE("a file in memory takes what another process writes by its path", "[run]") {

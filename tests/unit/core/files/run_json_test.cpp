@@ -6,6 +6,7 @@
 #include "tests/unit/core/run_builder.h"
 #include "tests/unit/core/temporary_directory.h"
 
+#include <cmath>
 #include <limits>
 
 #include <nlohmann/json.hpp>
@@ -35,13 +36,91 @@ TEST_CASE("a run survives writing and reading to the last bit", "[run]") {
   REQUIRE(read.probes[0].points[0].setting == full_point().setting);
   REQUIRE(read.probes[1].status == ProbeStatus::failed);
   REQUIRE_FALSE(read.environment[0].facts[1].value);
-  REQUIRE(read.interruption == "interrupted by signal 2");
+  REQUIRE(read.interruption == full_run().interruption);
+  REQUIRE(read.probes[0].points[0].stop_reason == full_point().stop_reason);
+  REQUIRE(read.warnings == full_run().warnings);
 }
 
 TEST_CASE("an empty run survives writing and reading", "[run]") {
   const std::string text = run_to_json(Run{});
   REQUIRE(run_to_json(run_from_json(text, "run.json")) == text);
   REQUIRE(text.find("\"interruption\": null") != std::string::npos);
+}
+
+TEST_CASE("a finding keeps the types of its arguments", "[run]") {
+  Run run;
+  const Estimate<double> estimate{2.0, Interval<double>{1.5, 2.5}, 7};
+  run.warnings = {{FindingId::stated,
+                   3,
+                   3.0,
+                   -1e300,
+                   "3",
+                   estimate,
+                   Estimate<double>{1.0, std::nullopt, 1},
+                   Finding(FindingId::some_rank),
+                   std::vector<Finding>{{FindingId::rank_number, 1}, FindingId::some_rank},
+                   std::vector<Finding>{}}};
+  REQUIRE(run_from_json(run_to_json(run), "run.json").warnings == run.warnings);
+  run.warnings = {{FindingId::by_percent, std::numeric_limits<double>::infinity()}};
+  const Run read = run_from_json(run_to_json(run), "run.json");
+  REQUIRE(std::isnan(std::get<double>(read.warnings.at(0).arguments.at(0).value)));
+}
+
+TEST_CASE("a finding of another version is kept by its name", "[run]") {
+  const auto later = nlohmann::json::parse(R"({"id": "of_next_year", "arguments": [1, [{}]]})");
+  const auto refused = nlohmann::json::parse(R"({"id": "of_next_year", "arguments": [1, []]})");
+  REQUIRE(refusal(with("/warnings/0", later)).find("lacks \"id\"") != std::string::npos);
+  const Run read = run_from_json(with("/warnings/0", refused), "run.json");
+  REQUIRE(read.warnings == std::vector<Finding>{{FindingId::finding_not_known, "of_next_year"}});
+}
+
+TEST_CASE("a finding with an estimate of impossible size is read as one of possible size",
+          "[run]") {
+  const auto odd = nlohmann::json::parse(
+      R"({"id": "stated", "arguments": [{"value": 1, "low": null, "high": 5, "samples": 1e300}]})");
+  const std::string text = run_to_json(run_from_json(with("/warnings/0", odd), "run.json"));
+  REQUIRE(run_to_json(run_from_json(text, "run.json")) == text);
+}
+
+TEST_CASE("what is no finding is refused with its place", "[run]") {
+  const auto refused = [](const char* text) {
+    return refusal(with("/probes/1/reason", nlohmann::json::parse(text)));
+  };
+  for (const char* text : {R"("a sentence")",
+                           "7",
+                           "[]",
+                           "{}",
+                           R"({"id": 7, "arguments": []})",
+                           R"({"id": "stated"})",
+                           R"({"id": "stated", "arguments": {}})",
+                           R"({"id": "stated", "arguments": [true]})",
+                           R"({"id": "stated", "arguments": [{"value": "2"}]})",
+                           R"({"id": "stated", "arguments": [{"value": 2, "low": null}, [2]]})"}) {
+    CAPTURE(text);
+    CHECK(refused(text).starts_with("run.json: /probes/1/reason"));
+  }
+}
+
+TEST_CASE("sentences of version 2 become findings that state them", "[run]") {
+  auto document = nlohmann::json::parse(run_to_json(full_run()));
+  document["schema_version"] = 2;
+  document["interruption"] = "killed";
+  document["warnings"] = {"one", "two"};
+  document["probes"][0]["reason"] = nullptr;
+  document["probes"][1]["reason"] = "no memory";
+  document["probes"][1]["warnings"] = nlohmann::json::array();
+  document["probes"][0]["points"][0]["stop_reason"] = "converged";
+  document["probes"][0]["points"][0]["warnings"] = {"drift"};
+  const Run read = run_from_json(document.dump(), "run.json");
+  const auto stated = [](const char* text) { return Finding(FindingId::stated, text); };
+  CHECK(read.interruption == stated("killed"));
+  CHECK(read.warnings == std::vector{stated("one"), stated("two")});
+  CHECK_FALSE(read.probes[0].reason);
+  CHECK(read.probes[1].reason == stated("no memory"));
+  CHECK(read.probes[0].points[0].stop_reason == std::vector{stated("converged")});
+  CHECK(read.probes[0].points[0].warnings == std::vector{stated("drift")});
+  document["probes"][0]["points"][0]["stop_reason"] = nullptr;
+  CHECK(run_from_json(document.dump(), "run.json").probes[0].points[0].stop_reason.empty());
 }
 
 TEST_CASE("a parameter, a word of a vocabulary and a metric that are not known are refused",
@@ -81,7 +160,7 @@ TEST_CASE("bytes that are no UTF-8 are replaced rather than lost", "[run]") {
 
 TEST_CASE("a newer schema version is refused with both versions", "[run]") {
   REQUIRE(refusal(with("/schema_version", 7)) ==
-          "run.json: schema version 7 is newer than 2, the newest that this scaleworth reads; "
+          "run.json: schema version 7 is newer than 3, the newest that this scaleworth reads; "
           "update scaleworth");
   REQUIRE_FALSE(refusal(with("/schema_version", 0)).empty());
   REQUIRE_FALSE(refusal(with("/schema_version", 1.5)).empty());

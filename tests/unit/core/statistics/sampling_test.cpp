@@ -29,20 +29,30 @@ TEST_CASE("few samples and equal samples give no warning", "[statistics]") {
   REQUIRE(sample_warnings(std::vector<double>(100, 2.5)).empty());
 }
 
-TEST_CASE("a steady rise is a drift with its size in words", "[statistics]") {
+namespace {
+double number(const Finding& finding, std::size_t place) {
+  return std::get<double>(finding.arguments.at(place).value);
+}
+}  // namespace
+
+TEST_CASE("a steady rise is a drift with its size", "[statistics]") {
   // 100, 101, ..., 111: 11 / 105.5 = 10.4 %. Every pair rises: S = 66, variance
   // 12 * 11 * 29 / 18 = 212.67, z = 65 / 14.58 = 4.457, two-sided p = 8e-6.
   std::vector<double> samples;
   for (int i = 0; i < 12; ++i) samples.push_back(100.0 + i);
-  REQUIRE(drift_warning(samples).value() ==
-          "drift: the samples rise by 10.4 % of their median from first to last (12 samples, "
-          "Mann-Kendall p = 8e-06)");
+  const Finding drift = drift_warning(samples).value();
+  REQUIRE(drift.id == FindingId::samples_rise);
+  REQUIRE_THAT(number(drift, 0), WithinRel(11.0 / 105.5, 1e-6));
+  REQUIRE(drift.arguments.at(1) == 12);
+  REQUIRE_THAT(number(drift, 2), WithinRel(8e-6, 0.1));
 }
 
 TEST_CASE("a fall is told from a rise", "[statistics]") {
   std::vector<double> samples;
   for (int i = 0; i < 2000; ++i) samples.push_back(1.0 - 1e-4 * i);
-  REQUIRE(drift_warning(samples).value().rfind("drift: the samples fall by 22", 0) == 0);
+  const Finding drift = drift_warning(samples).value();
+  REQUIRE(drift.id == FindingId::samples_fall);
+  REQUIRE_THAT(number(drift, 0), WithinRel(0.222, 0.01));
 }
 
 TEST_CASE("a significant but tiny drift is not worth a warning", "[statistics]") {
@@ -62,18 +72,22 @@ TEST_CASE("two clear groups are two modes with their shares and places", "[stati
   // Median 1.0, lower group 8 samples around 1.0, upper 4 around 1.3.
   const std::vector<double> samples{
       1.0, 1.3, 1.01, 0.99, 1.31, 1.0, 1.0, 1.29, 0.99, 1.01, 1.3, 1.0};
-  REQUIRE(bimodality_warning(samples).value().rfind(
-              "two modes: 67 % of 12 samples around 0.995 times their median, 33 % around 1.29 "
-              "times",
-              0) == 0);
+  const Finding modes = bimodality_warning(samples).value();
+  REQUIRE(modes.id == FindingId::two_modes);
+  REQUIRE_THAT(number(modes, 0), WithinRel(2.0 / 3.0, 1e-9));
+  REQUIRE(modes.arguments.at(1) == 12);
+  REQUIRE_THAT(number(modes, 2), WithinRel(0.995, 1e-3));
+  REQUIRE_THAT(number(modes, 3), WithinRel(1.0 / 3.0, 1e-9));
+  REQUIRE_THAT(number(modes, 4), WithinRel(1.29, 1e-2));
 }
 
 TEST_CASE("two values without any spread are two modes, said without an infinity", "[statistics]") {
   std::vector<double> samples(20, 1.0);
   for (std::size_t i = 0; i < 8; ++i) samples[2 * i] = 1.5;
-  REQUIRE(bimodality_warning(samples).value() ==
-          "two modes: 60 % of 20 samples around 1 times their median, 40 % around 1.5 times (no "
-          "spread within them)");
+  REQUIRE(
+      bimodality_warning(samples).value() ==
+      Finding(
+          FindingId::two_modes, 0.6, 20, 1.0, 0.4, 1.5, Finding(FindingId::modes_without_spread)));
 }
 
 TEST_CASE("a few outliers, two clock ticks and a skewed spread are no modes", "[statistics]") {
@@ -136,9 +150,9 @@ TEST_CASE("equal samples converge at the minimum count", "[stopping]") {
   }
   REQUIRE(fed == 20);
   REQUIRE(rule.reason() == Reason::converged);
-  REQUIRE(rule.explanation() ==
-          "converged: median within 0 % after 20 samples, 20 effective (lag-1 autocorrelation "
-          "0.00)");
+  const Finding width(FindingId::median_within, 0.0);
+  REQUIRE(rule.explanation() == Finding(FindingId::sampling_converged,
+                                        Finding(FindingId::samples_taken, width, 20, 20.0, 0.0)));
 }
 
 TEST_CASE("samples that never agree stop at the maximum and say how far they got", "[stopping]") {
@@ -165,7 +179,8 @@ TEST_CASE("a sample far beyond the budget ends the sampling before the minimum c
   StoppingRule rule({.minimum_samples = 7, .time_budget = Seconds(1.0)});
   rule.add(Seconds(5.0));
   REQUIRE(rule.reason() == Reason::time_budget);
-  REQUIRE(rule.explanation() == "time budget of 1 s spent: 1 samples are too few for an interval");
+  REQUIRE(rule.explanation() ==
+          Finding(FindingId::sampling_out_of_time, 1.0, Finding(FindingId::samples_too_few, 1)));
 }
 
 TEST_CASE("the fewest samples with an interval are enough once the budget is spent", "[stopping]") {

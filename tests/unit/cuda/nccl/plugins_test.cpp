@@ -210,7 +210,8 @@ TEST_CASE("a plugin of the user's stays, and what is lost is reported", "[nccl]"
   ::setenv("NCCL_TUNER_PLUGIN", "/opt/theirs.so", 1);
   ::unsetenv("NCCL_PROFILER_PLUGIN");
   CHECK(offer_plugins() ==
-        "NCCL_TUNER_PLUGIN is set to '/opt/theirs.so': no algorithm can be forced. ");
+        std::vector<Finding>{
+            {FindingId::no_algorithm_forced, "NCCL_TUNER_PLUGIN", "/opt/theirs.so"}});
   CHECK(std::string(std::getenv("NCCL_TUNER_PLUGIN")) == "/opt/theirs.so");
   CHECK(std::string(std::getenv("NCCL_PROFILER_PLUGIN")) == "STATIC_PLUGIN");
   ::unsetenv("NCCL_TUNER_PLUGIN");

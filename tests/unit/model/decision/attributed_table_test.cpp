@@ -132,15 +132,15 @@ TEST_CASE("ranks that left no recording need a job that tells how many there are
   CHECK_THROWS_AS(attributed_count(empty, "traces"), UserError);
 }
 
-TEST_CASE("what cannot be true in a recording is a doubt of the table", "[decide]") {
+TEST_CASE("what cannot be true in a recording is a warning of the table", "[decide]") {
   Attribution odd = job(2);
   odd.contradictions = {{FindingId::impossible_times, 1, "rank0.json"}};
   odd.programs = {"ranks 0: a", "ranks 1: b"};
   const auto table = attributed_table({attributed_count(odd, "traces")}, {});
-  REQUIRE(table.doubts.size() == 2);
-  CHECK(table.doubts.at(0) == Finding(FindingId::contradicted, "traces", odd.contradictions[0]));
-  CHECK(table.doubts.at(1) == Finding(FindingId::several_programs, "traces", 2));
-  CHECK(attributed_table({attributed_count(job(2), "traces")}, {}).doubts.empty());
+  REQUIRE(table.warnings.size() == 2);
+  CHECK(table.warnings.at(0) == Finding(FindingId::contradicted, "traces", odd.contradictions[0]));
+  CHECK(table.warnings.at(1) == Finding(FindingId::several_programs, "traces", 2));
+  CHECK(attributed_table({attributed_count(job(2), "traces")}, {}).warnings.empty());
 }
 
 TEST_CASE("steps of which none counts are told by what they are", "[decide]") {

@@ -492,32 +492,33 @@ TEST_CASE("a count that falls farther than coherency lets it is a cliff", "[deci
         4);
 }
 
-TEST_CASE("rows that cannot be one program on more machines are doubted", "[decide]") {
-  const auto doubts = [](std::vector<TableRow> rows, Rubric rubric = {}) {
+TEST_CASE("rows that cannot be one program on more machines are warned of", "[decide]") {
+  const auto warnings = [](std::vector<TableRow> rows, Rubric rubric = {}) {
     DecisionRequest asked;
     asked.rubric = rubric;
-    return decide_table(assemble(std::move(rows)), asked).doubts;
+    return decide_table(assemble(std::move(rows)), asked).warnings;
   };
-  CHECK(doubts({observation(1, 100), observation(2, 52), observation(4, 28)}).empty());
+  CHECK(warnings({observation(1, 100), observation(2, 52), observation(4, 28)}).empty());
   // Caches may give 8 %.
-  CHECK(doubts({observation(1, 100), observation(2, 46.3)}).empty());
-  const auto gains = doubts({observation(1, 100), observation(2, 52), observation(4, 18)});
+  CHECK(warnings({observation(1, 100), observation(2, 46.3)}).empty());
+  const auto gains = warnings({observation(1, 100), observation(2, 52), observation(4, 18)});
   REQUIRE(gains.size() == 1);
   CHECK(gains.front() == Finding(FindingId::efficiency_too_high, 100.0 / 18 / 4, 4, 1));
   // 115 % at 4, which is taken whether or not the first row is 15 % slow, is a remark.
-  CHECK(doubts({observation(128, 100), observation(256, 47.5), observation(512, 21.7)}).empty());
+  CHECK(warnings({observation(128, 100), observation(256, 47.5), observation(512, 21.7)}).empty());
   std::vector<TableRow> losses{observation(1, 100), observation(2, 52), observation(4, 28)};
-  // One of three did other work: it is left out. Where both others did, the first is in doubt too.
+  // One of three did other work: it is left out. Where both others did, the first is warned of,
+  // too.
   const std::array<std::array<double, 3>, 2> qualities{{{2.31, 2.32, 2.9}, {2.31, 2.88, 2.9}}};
   for (std::size_t i = 0; i < losses.size(); ++i) losses[i].quality = qualities[0][i];
-  CHECK(doubts(losses).empty());
+  CHECK(warnings(losses).empty());
   for (std::size_t i = 0; i < losses.size(); ++i) losses[i].quality = qualities[1][i];
-  const auto other_work = doubts(losses);
+  const auto other_work = warnings(losses);
   REQUIRE(other_work.size() == 1);
   CHECK(other_work.front() ==
         Finding(FindingId::quality_off, 2, 2.88, (2.88 - 2.31) / 2.31, 1, 2.31));
   // A tolerance leaves them out instead.
   Rubric tolerant;
   tolerant.quality_tolerance = 0.1;
-  CHECK(doubts(losses, tolerant).empty());
+  CHECK(warnings(losses, tolerant).empty());
 }

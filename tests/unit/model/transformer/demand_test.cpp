@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 
 #include <cmath>
+#include <random>
 
 using namespace scaleworth;
 using namespace scaleworth::model;
@@ -138,6 +139,51 @@ TEST_CASE("an API takes what replicas serve too seldom", "[demand]") {
   CHECK_THAT(*answer.least_demand, WithinRel(5.0, 1e-12));
   asked.api = Dollars(1.2);  // 0.83 x 30 / 20 > 1: beyond one replica
   CHECK_FALSE(plan_demand(asked).least_demand.has_value());
+}
+
+TEST_CASE("no split among reservation, hours and API is cheaper than the cheapest way",
+          "[demand]") {
+  // Of so many replicas reserved, so many up to `end` by the hour and the rest by the API, at 3.6
+  // USD by the hour and 1000 tokens/s of a replica, by trying all.
+  std::mt19937 random(35);
+  std::uniform_real_distribution<double> part(0.0, 1.0);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<DemandHour> hours(2 + random() % 5);
+    for (DemandHour& hour : hours) hour.requests_per_s = 45.0 * std::pow(part(random), 2.0);
+    DemandQuestion asked = question(hours);
+    const double reserved = 0.3 + 0.6 * part(random);
+    asked.commitments = {{"reserved", dollars_per_hour(3.6 * reserved)}};
+    asked.api = Dollars(0.5 + 4.0 * part(random));
+    const auto mean = [&](auto of) {
+      double sum = 0.0;
+      for (const DemandHour& hour : hours) sum += of(hour.requests_per_s / 10.0);
+      return sum / static_cast<double>(hours.size());
+    };
+    double least = HUGE_VAL;
+    for (int end = 0; end <= 5; ++end)
+      for (int kept = 0; kept <= end; ++kept) {
+        const double rented = mean(
+            [&](double load) { return std::clamp(std::ceil(load), 1.0 * kept, 1.0 * end) - kept; });
+        const double rest = mean([&](double load) { return std::max(0.0, load - end); });
+        least = std::min(least, 3.6 * (reserved * kept + rented + asked.api->value() * rest));
+      }
+    const DemandAnswer answer = plan_demand(asked);
+    INFO(round);
+    CHECK_THAT(answer.ways.front().cost.value() * 3600.0, WithinRel(least, 1e-9));
+  }
+}
+
+TEST_CASE("the last replica costs what the way that is taken pays for it", "[demand]") {
+  // Owned at 0.9 USD, 1000 tokens/s: 0.25 USD a million at full use, 0.5 of the second, used half.
+  DemandQuestion asked = question({{15.0}});
+  asked.commitments = {{"owned", dollars_per_hour(0.9)}};
+  const DemandAnswer answer = plan_demand(asked);
+  CHECK_THAT(answer.full_cost->value(), WithinRel(0.25, 1e-12));
+  CHECK_THAT(answer.uses[1].per_million_tokens->value(), WithinRel(0.5, 1e-12));
+  // By the hour the second is paid for one hour of two, and full in it.
+  const DemandAnswer following = plan_demand(question({{10.0}, {20.0}}));
+  CHECK(following.ways.front().payment == Payment::following);
+  CHECK_THAT(following.uses[1].per_million_tokens->value(), WithinRel(1.0, 1e-12));
 }
 
 TEST_CASE("what cannot be a demand or a curve is refused", "[demand]") {

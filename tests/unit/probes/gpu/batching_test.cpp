@@ -141,7 +141,7 @@ TEST_CASE("batches with gaps are left out, and batches become smaller", "[gpu][b
   CHECK(runner.asked.back() == 5);  // 20, 10, 5
   CHECK(measured.time_s.size() == 5);
   REQUIRE(measured.warnings.size() == 1);
-  CHECK(measured.warnings.front().substr(0, 26) == "4 batches left out, 5 kept");
+  CHECK(measured.warnings.front() == Finding(FindingId::batches_left_out, 4, 5));
 }
 
 TEST_CASE("a batch that the host queued slowly does not make operations seem long",
@@ -162,7 +162,7 @@ TEST_CASE("gaps at a single operation are in its sample, and that is said", "[gp
   const DeviceMeasured measured = sample_batches(std::ref(runner), samples(5), {});
   CHECK(measured.time_s.size() == 5);
   REQUIRE(measured.warnings.size() == 1);
-  CHECK(contains(measured.warnings.front(), "5 of 5 samples may have a part of the host's time"));
+  CHECK(measured.warnings.front() == Finding(FindingId::samples_with_host_time, 5, 5));
 }
 
 TEST_CASE("clocks are all there or left out", "[gpu][batching]") {
@@ -171,7 +171,7 @@ TEST_CASE("clocks are all there or left out", "[gpu][batching]") {
   const DeviceMeasured measured = sample_batches(std::ref(runner), samples(5), {});
   CHECK(measured.clock_hz.empty());
   REQUIRE(measured.warnings.size() == 1);
-  CHECK(measured.warnings.front() == "the clock could not be counted in 5 of 5 samples");
+  CHECK(measured.warnings.front() == Finding(FindingId::clock_not_counted_in, 5, 5));
 }
 
 TEST_CASE("an operation in which no time passes is a failure", "[gpu][batching]") {
@@ -209,7 +209,7 @@ TEST_CASE("a point of a GPU carries its ordinal, times, clocks and amounts that 
   DeviceMeasured measured;
   measured.time_s = {1.0, 2.0};
   measured.clock_hz = {1.7e9, 1.8e9};
-  measured.stop_reason = "enough";
+  measured.stop_reason = {{FindingId::stated, "enough"}};
   measured.flops = Flops(5.0);
   const Point point = device_point(3, {{Parameter::precision, std::string("fp32")}}, measured);
   REQUIRE(integer_parameter(point, Parameter::gpu) == 3);
@@ -218,7 +218,7 @@ TEST_CASE("a point of a GPU carries its ordinal, times, clocks and amounts that 
   REQUIRE(series(point, Metric::clock_hz) == std::vector<double>{1.7e9, 1.8e9});
   REQUIRE(point.amounts == std::map<Metric, double>{{Metric::flops, 5.0}});
   REQUIRE(point.samples.size() == 2);  // no telemetry series, no cpu_s
-  REQUIRE(point.stop_reason == "enough");
+  REQUIRE(point.stop_reason == measured.stop_reason);
 }
 
 TEST_CASE("telemetry that the driver refused in part is left out of a point and counted", "[gpu]") {

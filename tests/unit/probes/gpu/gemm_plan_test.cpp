@@ -93,7 +93,8 @@ TEST_CASE("the footprint counts operands and result in their own widths", "[gpu 
 TEST_CASE("a side that fp8 cannot have is refused with the padded shape", "[gpu gemm]") {
   const auto objection = shape_objection(product(NumberFormat::fp8_e4m3, 4096, 1000, 4095));
   REQUIRE(objection.has_value());
-  CHECK(objection->find("pad to 4096 x 1008 x 4096") != std::string::npos);
+  CHECK(*objection ==
+        Finding(FindingId::sides_not_multiples, "fp8_e4m3", 16, 16, 4096, 1008, 4096));
   CHECK_FALSE(shape_objection(product(NumberFormat::fp8_e4m3, 4096, 1008, 4096)).has_value());
   CHECK_FALSE(shape_objection(product(NumberFormat::bf16, 4097, 1001, 333)).has_value());
   CHECK(shape_objection(product(NumberFormat::bf16, 0, 16, 16)).has_value());
@@ -146,6 +147,15 @@ TEST_CASE("a count of multiprocessors without square factors still has a grid", 
   CHECK(filled >= 0.96);
 }
 
+namespace {
+std::vector<std::pair<FindingId, double>> moves(const DeviceMeasured& window) {
+  return mapped(steadiness(window, {}).moved, [](const Finding& one) {
+    const auto& by = std::get<std::vector<Finding>>(one.arguments.at(0).value).at(0);
+    return std::pair(one.id, std::get<double>(by.arguments.at(0).value));
+  });
+}
+}  // namespace
+
 TEST_CASE("the drop of a window is its slope times its length", "[gpu gemm]") {
   // 0.2 MHz a sample over 100 samples: 20 MHz of a mean of 1970.1 MHz, 1.015 %.
   const DeviceMeasured falling = window(100, [](double i) { return 1.98e9 - 0.2e6 * i; });
@@ -153,7 +163,11 @@ TEST_CASE("the drop of a window is its slope times its length", "[gpu gemm]") {
   CHECK_FALSE(steadiness(faster, {}).sustained);
   CHECK_FALSE(steadiness(falling, {.drop = 0.01014}).sustained);
   CHECK(steadiness(falling, {.drop = 0.01016}).sustained);
-  CHECK(steadiness(falling, {}).words == "over the window: clock -1 %, spread +0 %");
+  const auto moved = moves(falling);
+  REQUIRE(moved.size() == 2);
+  CHECK(moved[0].first == FindingId::clock_moved);
+  CHECK_THAT(moved[0].second, WithinRel(-0.01015, 1e-3));
+  CHECK(moved[1] == std::pair(FindingId::rate_spread, 0.0));
 }
 
 TEST_CASE("a flat clock with rising power is not sustained", "[gpu gemm]") {
@@ -169,8 +183,7 @@ TEST_CASE("a flat clock with rising power is not sustained", "[gpu gemm]") {
 TEST_CASE("a rate that jumps about is not sustained, however flat its trend", "[gpu gemm]") {
   DeviceMeasured measured = window(101, [](double) { return 1.9e9; });
   for (std::size_t i = 0; i < measured.time_s.size(); i += 2) measured.time_s[i] = 1e-3 / 0.96;
-  CHECK(steadiness(measured, {}).words ==
-        "over the window: clock +0 %, spread +4.2 %");  // 0.04/0.96
+  CHECK_THAT(moves(measured).at(1).second, WithinRel(0.04 / 0.96, 1e-2));
   CHECK_FALSE(steadiness(measured, {.spread = 0.04}).sustained);
   CHECK(steadiness(measured, {}).sustained);
 }
@@ -181,7 +194,11 @@ TEST_CASE("where the clock was not counted the rate stands for it", "[gpu gemm]"
   // The rate rises from 1000 by 3.9 % of its mean.
   for (std::size_t i = 0; i < 100; ++i) measured.time_s[i] = 1.0 / (1000.0 + 0.4 * double(i));
   CHECK_FALSE(steadiness(measured, {}).sustained);
-  CHECK(steadiness(measured, {}).words == "over the window: rate +3.9 %, spread +3.1 %");
+  const auto moved = moves(measured);
+  REQUIRE(moved.size() == 2);
+  CHECK(moved[0].first == FindingId::rate_moved);
+  CHECK_THAT(moved[0].second, WithinRel(0.039, 0.02));
+  CHECK_THAT(moved[1].second, WithinRel(0.031, 0.02));
   measured.time_s = {1e-3, 1e-3};
   CHECK_FALSE(steadiness(measured, {}).sustained);  // too few to say
   CHECK_FALSE(steadiness({}, {}).sustained);
@@ -195,7 +212,7 @@ TEST_CASE("a burst keeps neither the way up from the idle clock nor the fall", "
   keep_highest_clock(measured);
   CHECK(measured.time_s == std::vector<double>{3e-3, 4e-3, 5e-3, 6e-3});
   CHECK(measured.clock_hz.size() == 4);
-  CHECK(measured.stop_reason == "; 4 of 10 samples within 1 % of the highest clock, 1980 MHz");
+  CHECK(measured.stop_reason == std::vector<Finding>{{FindingId::kept_near_clock, 4, 10, 1980.0}});
   measured.clock_hz.pop_back();
   keep_highest_clock(measured);
   CHECK(measured.time_s.size() == 4);
@@ -233,7 +250,7 @@ TEST_CASE("the shape search finds the top of a smooth hill in few trials", "[gpu
   CHECK(found.best->k == 12288);
   CHECK_THAT(found.rate.value(), WithinRel(1e15, 0.01));
   CHECK(found.trials < 40);
-  CHECK(found.stop_reason == "three moves in a row gained less than 0.5 %");
+  CHECK(found.stop_reason == Finding(FindingId::moves_gain_little));
 }
 
 TEST_CASE("the shape search reaches k of 32768 where longer is better", "[gpu gemm]") {

@@ -2,8 +2,8 @@
 /// A group of ranks whose training takes a time that is known beforehand.
 #pragma once
 
-#include "probes/ranks.h"
 #include "probes/machine.h"
+#include "probes/ranks.h"
 #include "probes/training/shape.h"
 #include "src/core/error.h"
 
@@ -75,7 +75,7 @@ class KeepingRecorder : public probes::Recorder {
   void add_rows(const std::string&,
                 const std::vector<std::string>&,
                 const std::vector<std::vector<std::string>>&) override {}
-  void warn(const std::string&) override {}
+  void warn(const Finding&) override {}
   void lose(const std::string&, double) override {}
   void progress(double fraction, const std::string&) override { fractions.push_back(fraction); }
 

@@ -157,7 +157,7 @@ TEST_CASE("a point holds the slowest rank's steps of all rounds and the losses o
   REQUIRE(loss[9] == 88.0);
   REQUIRE(loss[10] == 97.0);
   REQUIRE(amount(both, Metric::bucket_count) == 2.0);
-  REQUIRE(both.stop_reason == "20 steps in 2 rounds");
+  REQUIRE(both.stop_reason == std::vector<Finding>{{FindingId::steps_in_rounds, 20, 2}});
 }
 
 TEST_CASE("the timeline of a point numbers the steps of its rounds on", "[training]") {

@@ -133,7 +133,7 @@ TEST_CASE("a culprit within the clock error is not named", "[attribution]") {
   REQUIRE(verdict.answer == Answer::unknown);
   REQUIRE(verdict.headline ==
           "Waiting for other ranks takes 3.00 ms of each step of 20.0 ms (15.0 %): give every rank "
-          "as much work.");
+          "equal work.");
   REQUIRE(verdict.lines.front() == "The clock error of 5 ms is too large.");
 }
 
@@ -258,7 +258,8 @@ TEST_CASE("every finding has words, an action and a source, and fits the first s
                                       OtherFinding::graphs_launched,
                                       OtherFinding::idle_processor,
                                       OtherFinding::idle_rank,
-                                      OtherFinding::slow_processor};
+                                      OtherFinding::slow_processor,
+                                      OtherFinding::other_copies};
   for (const LateCause cause : every<LateCause>) subjects.emplace_back(cause);
   for (const HostCause cause : every<HostCause>) subjects.emplace_back(cause);
   for (const Part part : recording_parts) subjects.emplace_back(part);
@@ -305,7 +306,7 @@ TEST_CASE("the largest loss, whatever it is, is the first sentence, with what to
           {},
           4400us,
           "Waiting for other ranks takes 4.40 ms of each step of 10.0 ms (44.0 %): give every rank "
-          "as much work."},
+          "equal work."},
       Row{Part::host_late,
           HostCause::data_loading,
           3000us,

@@ -269,5 +269,10 @@ TEST_CASE("collectives are known in each spelling of their names", "[trace][kine
   CHECK(parse_collective_name("recv") == receive);
   CHECK(parse_collective_name("wait") == unknown);
   CHECK(element_bytes("Float8_e4m3fn") == 1);
-  CHECK_FALSE(element_bytes("QInt8"));
+  CHECK(element_bytes("QInt8") == 1);
+  CHECK(element_bytes("UInt16") == 2);
+  CHECK(element_bytes("long int") == 8);
+  CHECK(element_bytes("c10::BFloat16") == 2);
+  CHECK(element_bytes("unsigned char") == 1);
+  CHECK_FALSE(element_bytes("Generic"));
 }

@@ -106,7 +106,8 @@ TEST_CASE("options of Open MPI go to its launcher only", "[self launch]") {
 
 TEST_CASE("an exit code beyond all signals is an exit code", "[self launch]") {
   const FakeLauncher launcher("exit 255");  // MPICH's for any failure
-  REQUIRE(self_launch(launcher.job()) == "a rank ended with exit code 255");
+  REQUIRE(self_launch(launcher.job()) ==
+          Finding(FindingId::ended_with_code, Finding(FindingId::some_rank), 255));
 }
 
 TEST_CASE("a missing launcher is a skip with a remedy", "[self launch]") {
@@ -129,25 +130,28 @@ TEST_CASE("a rank killed by a signal is named", "[self launch]") {
     const FakeLauncher launcher("echo '" + name +
                                 " noticed that process rank 3 with PID 0 on node n exited on "
                                 "signal 9 (Killed).' >&2; exit 137");
-    REQUIRE(self_launch(launcher.job()) == "rank 3 was killed by signal 9 (Killed)");
+    REQUIRE(self_launch(launcher.job()) ==
+            Finding(FindingId::killed_by_signal, Finding(FindingId::rank_number, 3), 9, "Killed"));
   }
 }
 
 TEST_CASE("a rank that ends with an error code is named", "[self launch]") {
   const FakeLauncher launcher("echo '  Process name: [[20312,1],12]' >&2; exit 3");
-  REQUIRE(self_launch(launcher.job()) == "rank 12 ended with exit code 3");
+  REQUIRE(self_launch(launcher.job()) ==
+          Finding(FindingId::ended_with_code, Finding(FindingId::rank_number, 12), 3));
 }
 
 TEST_CASE("a killed launcher is told apart from a killed rank", "[self launch]") {
   const FakeLauncher launcher("kill -9 $$");
-  REQUIRE(self_launch(launcher.job()) == "mpirun was killed by signal 9 (Killed)");
+  REQUIRE(self_launch(launcher.job()) ==
+          Finding(FindingId::killed_by_signal, Finding(FindingId::stated, "mpirun"), 9, "Killed"));
 }
 
 TEST_CASE("a job without end is stopped at its timeout", "[self launch]") {
   const FakeLauncher launcher("sleep 600");
   SelfLaunch job = launcher.job();
   job.timeout = 50ms;
-  REQUIRE(self_launch(job) == "the ranks did not end in time and were stopped");
+  REQUIRE(self_launch(job) == Finding(FindingId::ranks_not_in_time));
 }
 
 TEST_CASE("a child that ignores every polite signal is killed", "[self launch]") {

@@ -214,10 +214,8 @@ std::string text_member(const json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
-}  // namespace
 
 void upgrade_run_version_1(json& document) {
-  if (!document.is_object()) return;
   document["placement"] = nullptr;
   document["gpu_links"] = json::array();
   for_each(document, "environment", [&](json& section) {
@@ -236,6 +234,37 @@ void upgrade_run_version_1(json& document) {
     std::vector<json> added;
     for_each(probe, "points", [&](json& point) { upgrade_point(point, name, added); });
     for (json& point : added) probe["points"].push_back(std::move(point));
+  });
+}
+
+/// A sentence of versions 1 and 2 as the finding that only states it; none is null.
+json stated(const json& text) {
+  if (!text.is_string()) return text;
+  if (text == "") return nullptr;
+  return {{"id", "stated"}, {"arguments", json::array({text})}};
+}
+
+void state_sentences(json& of) {
+  if (!of.is_object()) return;
+  for (const char* key : {"interruption", "reason", "stop_reason"})
+    if (const auto text = of.find(key); text != of.end()) *text = stated(*text);
+  for_each(of, "warnings", [](json& warning) { warning = stated(warning); });
+}
+}  // namespace
+
+void upgrade_run(json& document, int version) {
+  if (version == 1) upgrade_run_version_1(document);
+  if (version > 2) return;
+  state_sentences(document);
+  for_each(document, "probes", [](json& probe) {
+    state_sentences(probe);
+    for_each(probe, "points", [](json& point) {
+      state_sentences(point);
+      if (!point.is_object() || !point.contains("stop_reason")) return;
+      json list = json::array();
+      if (json& reason = point["stop_reason"]; !reason.is_null()) list.push_back(reason);
+      point["stop_reason"] = list;
+    });
   });
 }
 }  // namespace scaleworth
