@@ -42,11 +42,11 @@ const Fact* find_fact(const Run& run, const std::string& section, const std::str
   return found == nullptr ? nullptr : find_in(found->facts, name, &Fact::name);
 }
 
-const ProbeRecord* find_probe(const Run& run, const std::string& name) {
+const ProbeRecord* find_probe(const Run& run, std::string_view name) {
   return find_in(run.probes, name, &ProbeRecord::name);
 }
 
-std::span<const Point> points_of(const Run& run, const std::string& name) {
+std::span<const Point> points_of(const Run& run, std::string_view name) {
   const ProbeRecord* probe = find_probe(run, name);
   return probe ? std::span<const Point>(probe->points) : std::span<const Point>();
 }

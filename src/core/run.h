@@ -108,9 +108,9 @@ struct Run {
 };
 
 const Fact* find_fact(const Run& run, const std::string& section, const std::string& name);
-const ProbeRecord* find_probe(const Run& run, const std::string& name);
+const ProbeRecord* find_probe(const Run& run, std::string_view name);
 /// Of the probe of this name; none without it.
-std::span<const Point> points_of(const Run& run, const std::string& name);
+std::span<const Point> points_of(const Run& run, std::string_view name);
 
 /// Whether the point adds to another of the same setting: the waits of a rank for one other, what a
 /// library expects of one way. Others are settings that were measured.
