@@ -165,7 +165,7 @@ ScalingTable recordings_table(const std::vector<std::string>& inputs,
 }
 
 namespace {
-/// What makes the report of a run doubt it makes its counts doubtful, too.
+/// What makes a run unreliable makes its counts so, too.
 TableFile table_of(const Run& run, std::optional<Scaling> scaling) {
   TableFile file{run_table(measured_modes(run), scaling), {}};
   file.table.warnings = run_findings(run, analyse(run, {})).unreliable;
